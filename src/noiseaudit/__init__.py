@@ -1,0 +1,1 @@
+"""noiseaudit: a replication of three studies of differentially private noise."""

@@ -1,0 +1,245 @@
+"""Drawn samples against the laws they should follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor, log
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from noiseaudit import stats, tables
+from noiseaudit.cks20 import exact
+
+VIOLATION = "violates epsilon"
+"""The certified lower bound of what was paid exceeds what is claimed."""
+
+WRONG_LAW = "wrong law"
+"""The pooled chi-square rejects the law, but no violation is certified."""
+
+HEALTHY = "no deviation found"
+
+_SIGMA_BAND = 3
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The discrete Laplace draws of a sample file, counted; ``job`` is what the file says it is."""
+
+    job: dict[str, Any]
+    scale: Fraction
+    histogram: stats.Histogram
+
+    @classmethod
+    def read(cls, path: Path) -> Sample:
+        """Count a sample file in bounded memory.
+
+        Raises
+        ------
+        tables.DamagedFile
+            If the file is damaged or not what its name says.
+        """
+        job = tables.read_provenance(path)["job"]
+        scale = Fraction(job["scale"])
+        batches = tables.read_samples(path, "discrete_laplace")
+        return cls(job, scale, stats.Histogram.of(batches, window_cutoff(scale, job["draws"])))
+
+    @property
+    def x(self) -> np.ndarray:
+        """The outputs with a bin of their own, ``−cutoff … cutoff``."""
+        return np.arange(-self.histogram.cutoff, self.histogram.cutoff + 1)
+
+    @property
+    def expected(self) -> np.ndarray:
+        """Expected counts of the discrete Laplace law on `x`."""
+        return self.histogram.total * exact.DiscreteLaplace(self.scale).pmf(self.x)
+
+
+def window_cutoff(scale: Fraction, draws: int) -> int:
+    """Largest magnitude with a bin of its own: ``⌊s·ln N⌋``, 138 at scale 10 and a million draws.
+
+    It gives the 277 unpooled bins of Gerolimetto Fabrello et al. (2026), Sec. VI, whatever the data.
+    """
+    return floor(scale * log(draws))
+
+
+def expected_counts(
+    law: exact.DiscreteLaplace | exact.FaultyDiscreteLaplace, cutoff: int, draws: int
+) -> np.ndarray:
+    """Expected counts in the bins of a `stats.Histogram`: both tails and ``−cutoff … cutoff``."""
+    inner = law.pmf(np.arange(-cutoff, cutoff + 1))
+    tail = max((1.0 - inner.sum()) / 2, 0.0)
+    return draws * np.concatenate([[tail], inner, [tail]])
+
+
+def fit_discrete_laplace(sample: Sample, variant: str) -> dict[str, float]:
+    """Tests of a sample against the discrete Laplace law that it is meant to follow.
+
+    Parameters
+    ----------
+    sample : Sample
+    variant : str
+        The variant that the source is said to contain; it decides the *expected* chi-square, never
+        the test.
+
+    Returns
+    -------
+    dict
+        ``mean variance mean_z chi2 dof p`` (unpooled, given that the draws fall into the window:
+        the paper's statistic), ``chi2_pooled dof_pooled p_pooled`` (it carries the verdict), and
+        ``expected_chi2 expected_chi2_sd`` of the unpooled one, NaN where the variant's law cannot
+        be enumerated.
+    """
+    histogram, law = sample.histogram, exact.DiscreteLaplace(sample.scale)
+    expected = expected_counts(law, histogram.cutoff, histogram.total)
+    null = expected[1:-1] / expected[1:-1].sum()
+    unpooled = stats.chi_square(histogram.window, null * histogram.window.sum())
+    pooled = stats.chi_square_pooled(
+        histogram.counts, expected * (histogram.total / expected.sum())
+    )
+    mean_z = stats.z_test(histogram.mean, 0.0, np.sqrt(law.variance), histogram.total)
+    foreseen = expected_chi_square(sample.scale, variant, histogram.total)
+    return {
+        "mean": histogram.mean,
+        "variance": histogram.variance,
+        "mean_z": mean_z.z,
+        "chi2": unpooled.statistic,
+        "dof": unpooled.dof,
+        "p": unpooled.pvalue,
+        "chi2_pooled": pooled.statistic,
+        "dof_pooled": pooled.dof,
+        "p_pooled": pooled.pvalue,
+        "expected_chi2": foreseen.mean,
+        "expected_chi2_sd": foreseen.sd,
+    }
+
+
+def expected_chi_square(scale: Fraction, variant: str, draws: int) -> stats.Moments:
+    """Exact moments of the unpooled chi-square under a variant; NaN where it cannot be enumerated."""
+    law = enumerable_law(scale, variant)
+    if law is None:
+        return stats.Moments(np.nan, np.nan)
+    cutoff = window_cutoff(scale, draws)
+    x = np.arange(-cutoff, cutoff + 1)
+    return stats.chi_square_moments(exact.DiscreteLaplace(scale).pmf(x), law.pmf(x), draws)
+
+
+def enumerable_law(
+    scale: Fraction, variant: str
+) -> exact.DiscreteLaplace | exact.FaultyDiscreteLaplace | None:
+    """The law of a variant, or None where the faulty one has too many cases to enumerate.
+
+    That is so for floats such as 3.3, taken at their binary value: there the fault is of relative
+    size 2^−51 and no sample shows it.
+    """
+    if variant == "faulty" and scale.numerator > exact.LARGEST_DENOMINATOR:
+        return None
+    return exact.discrete_laplace(scale, variant)
+
+
+def neighbour_losses(sample: Sample, variant: str, alpha: float) -> pd.DataFrame:
+    """Privacy loss ``ln P(x)/P(x+1)`` of each output of the window, beside the claimed ``±1/s``.
+
+    Parameters
+    ----------
+    alpha : float
+        Error probability of each interval: the table's, shared among all of its rows.
+
+    Returns
+    -------
+    DataFrame
+        ``x count_x count_next loss loss_low loss_high exact_loss bound within_3sigma``, a row for each of
+        the ``2·cutoff`` neighbouring pairs. A loss is outside 3σ where even three standard errors
+        (delta method) toward zero leave it beyond the bound.
+    """
+    x = sample.x[:-1]
+    counts, counts_next = sample.histogram.window[:-1], sample.histogram.window[1:]
+    loss = stats.neighbour_loss(counts, counts_next, alpha)
+    bound = 1 / float(sample.scale)
+    law = enumerable_law(sample.scale, variant)
+    with np.errstate(invalid="ignore"):  # ∞ − ∞ where an output was never drawn: not outside
+        outside = np.abs(loss.estimate) - _SIGMA_BAND * loss_sd(counts, counts_next) > bound
+    return pd.DataFrame(
+        {
+            "x": x,
+            "count_x": counts,
+            "count_next": counts_next,
+            "loss": loss.estimate,
+            "loss_low": loss.low,
+            "loss_high": loss.high,
+            "exact_loss": np.nan if law is None else np.log(law.pmf(x) / law.pmf(x + 1)),
+            "bound": bound,
+            "within_3sigma": ~outside,
+        }
+    )
+
+
+def loss_sd(counts: np.ndarray, counts_next: np.ndarray) -> np.ndarray:
+    """Standard error of a log-ratio of two counts (delta method); infinite where one is 0."""
+    with np.errstate(divide="ignore"):
+        return np.sqrt(1 / np.asarray(counts) + 1 / np.asarray(counts_next))
+
+
+def summarise(
+    sample: Sample, variant: str, losses: pd.DataFrame, alpha_fit: float, alpha_loss: float
+) -> dict[str, float | str]:
+    """A sample's row of ``results/opendp/releases.tsv``, but for its name and scale.
+
+    Parameters
+    ----------
+    sample : Sample
+    variant : str
+        The variant that its source is said to contain.
+    losses : DataFrame
+        The sample's rows of ``plrv.tsv``; their bounds are certified for the whole table.
+    alpha_fit, alpha_loss : float
+        Error probabilities of this chi-square and of each of those bounds: the table's, shared
+        among its rows.
+
+    Returns
+    -------
+    dict
+        The tests of `fit_discrete_laplace`, then ``claimed_epsilon``, ``realised_epsilon_exact`` (of the
+        variant's law), ``realised_epsilon_low`` (certified from the draws: the best of all outputs),
+        ``verdict``, ``realised_x`` (the output that certifies most), ``realised_epsilon`` (the
+        estimate there), ``detectable_epsilon`` (the smallest loss at the best-counted output
+        that an even chance would have certified) and ``outside_3sigma`` (outputs beyond the bound).
+    """
+    fit = fit_discrete_laplace(sample, variant)
+    expected_chi2, expected_chi2_sd = fit.pop("expected_chi2"), fit.pop("expected_chi2_sd")
+    claimed = 1 / float(sample.scale)
+    law = enumerable_law(sample.scale, variant)
+    low = stats.Loss(losses["loss"], losses["loss_low"], losses["loss_high"]).magnitude_low
+    worst = low.idxmax()
+    best_counted = int((losses["count_x"] + losses["count_next"]).max())
+    return {
+        **fit,
+        "claimed_epsilon": claimed,
+        "realised_epsilon_exact": np.nan if law is None else law.realised_epsilon,
+        "realised_epsilon_low": low[worst],
+        "verdict": judge(fit["p_pooled"], claimed, low[worst], alpha_fit),
+        "realised_x": losses["x"][worst],
+        "realised_epsilon": abs(losses["loss"][worst]),
+        "detectable_epsilon": stats.detectable_loss(best_counted, claimed, alpha_loss),
+        "outside_3sigma": int((~losses["within_3sigma"]).sum()),
+        "expected_chi2": expected_chi2,
+        "expected_chi2_sd": expected_chi2_sd,
+    }
+
+
+def judge(p_pooled: float, claimed: float, realised_low: float, alpha: float) -> str:
+    """The verdict on a sample: `VIOLATION`, `WRONG_LAW` or `HEALTHY`.
+
+    Parameters
+    ----------
+    p_pooled, alpha : float
+        The pooled chi-square's p-value, and the table's error probability shared among its rows.
+    claimed, realised_low : float
+        The claimed epsilon and the certified lower bound of the realised one.
+    """
+    if realised_low > claimed:
+        return VIOLATION
+    return WRONG_LAW if p_pooled < alpha else HEALTHY

@@ -1,0 +1,259 @@
+"""Figures of the OpenDP study (Gerolimetto Fabrello et al. 2026)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullFormatter
+
+from noiseaudit.cks20 import diagnosis
+from noiseaudit.figures import style
+
+_THOUSANDS = FuncFormatter(lambda count, _: f"{count / 1000:g}")
+
+_WELL_COUNTED = 400
+"""Draws on either side from which a pair's loss is drawn; beyond, the bars would fill the panel."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One source to draw: its name, a remark for the title and its colour."""
+
+    source: str
+    remark: str
+    colour: str
+
+    @property
+    def title(self) -> str:
+        return f"{self.source}: {self.remark}"
+
+
+def contrast(faulty: str, fixed: str) -> tuple[Entry, Entry]:
+    """A faulty source beside a fixed one, in their colours throughout the project."""
+    return Entry(faulty, "faulty", style.FAULTY), Entry(fixed, "fixed", style.FIXED)
+
+
+@style.applied()
+def artifacts(entries: Sequence[Entry], samples: Sequence[diagnosis.Sample]) -> Figure:
+    """The periodic artifacts (the paper's Fig. 1): counts, two zoomed insets and residuals.
+
+    One column per entry. Above, the histogram against the exact law, with insets on either flank
+    and 1σ bars; below, the residual of every output in standard deviations.
+    """
+    figure = Figure(figsize=(5.2 * len(entries), 5.6))
+    axes = figure.subplots(
+        2, len(entries), sharex=True, sharey="row", height_ratios=[2.4, 1], squeeze=False
+    )
+    for (top, bottom), entry, sample in zip(axes.T, entries, samples, strict=True):
+        _draw_counts(top, entry, sample)
+        _draw_residuals(bottom, entry, sample)
+    axes[0, 0].set_ylabel("draws per output (thousands)")
+    axes[1, 0].set_ylabel("(draws − exact) / σ")
+    style.label_panels(list(axes[0]))
+    return figure
+
+
+def _draw_counts(ax: Axes, entry: Entry, sample: diagnosis.Sample) -> None:
+    reach = _reach(sample)
+    ax.set_title(entry.title)
+    _draw_steps(ax, entry, sample)
+    ax.set_xlim(-reach, reach)
+    ax.set_ylim(0, 1.12 * sample.expected.max())
+    ax.yaxis.set_major_formatter(_THOUSANDS)
+    ax.annotate(
+        "exact law",
+        (0.12 * float(sample.scale), sample.expected.max() * np.exp(-0.12)),
+        xytext=(16, 4),
+        textcoords="offset points",
+        fontsize=8,
+        arrowprops={"arrowstyle": "-", "linewidth": 0.6, "color": style.GREY},
+    )
+    ax.annotate(
+        f"N = {sample.histogram.total:,}\nscale {sample.scale}",
+        (0.985, 0.97),
+        xycoords="axes fraction",
+        ha="right",
+        va="top",
+        color=style.GREY,
+        fontsize=8,
+    )
+    scale = float(sample.scale)
+    for left, place in ((-2.35 * scale, 0.05), (0.35 * scale, 0.67)):
+        _draw_inset(ax, entry, sample, (left, left + scale), place)
+
+
+def _draw_inset(
+    ax: Axes, entry: Entry, sample: diagnosis.Sample, span: tuple[float, float], place: float
+) -> None:
+    """One period of the artifacts, enlarged, with 1σ bars."""
+    inset = ax.inset_axes((place, 0.38, 0.30, 0.40))
+    _draw_steps(inset, entry, sample)
+    shown = (sample.x > span[0]) & (sample.x < span[1])
+    counts, expected = sample.histogram.window[shown], sample.expected[shown]
+    inset.errorbar(
+        sample.x[shown],
+        counts,
+        np.sqrt(np.maximum(counts, 1)),
+        fmt="none",
+        color=style.BLACK,
+        linewidth=0.8,
+        capsize=2,
+        capthick=0.8,
+    )
+    inset.set_xlim(*span)
+    inset.set_ylim(0.8 * expected.min(), 1.08 * max(counts.max(), expected.max()))
+    inset.xaxis.set_major_locator(MaxNLocator(4, integer=True))
+    inset.yaxis.set_major_formatter(_THOUSANDS)
+    inset.tick_params(labelsize=7)
+    ax.indicate_inset_zoom(inset, edgecolor=style.GREY, alpha=0.5, linewidth=0.7)
+
+
+def _draw_steps(ax: Axes, entry: Entry, sample: diagnosis.Sample) -> None:
+    counts, edges = sample.histogram.window, np.append(sample.x - 0.5, sample.x[-1] + 0.5)
+    ax.stairs(counts, edges, fill=True, color=entry.colour, alpha=0.35, linewidth=0)
+    ax.stairs(counts, edges, color=entry.colour, linewidth=0.8)
+    ax.plot(sample.x, sample.expected, color=style.CLAIMED, linewidth=1.0)
+
+
+def _draw_residuals(ax: Axes, entry: Entry, sample: diagnosis.Sample) -> None:
+    shown = np.abs(sample.x) <= _reach(sample)
+    residual = (sample.histogram.window - sample.expected) / np.sqrt(sample.expected)
+    _shade_sigmas(ax)
+    ax.vlines(sample.x[shown], 0, residual[shown], color=entry.colour, linewidth=1.1)
+    worst = np.argmax(np.abs(np.where(shown, residual, 0)))
+    ax.annotate(
+        f"largest: {residual[worst]:+.1f}σ at {sample.x[worst]:+d}".replace("-", "−"),
+        (0.015, 0.94),
+        xycoords="axes fraction",
+        va="top",
+        fontsize=8,
+        color=entry.colour,
+    )
+    ax.set_xlabel("output")
+
+
+def _shade_sigmas(ax: Axes) -> None:
+    for width, shade, side in ((3, 0.5, 3), (1, 1.0, -1)):
+        ax.axhspan(-width, width, color=style.PALE, alpha=shade, linewidth=0)
+        ax.annotate(
+            f"±{width}σ",
+            (1.005, side),
+            xycoords=("axes fraction", "data"),
+            va="center",
+            fontsize=7,
+            color=style.GREY,
+        )
+    ax.axhline(0, color=style.GREY, linewidth=0.6)
+
+
+def _reach(sample: diagnosis.Sample) -> int:
+    """Outputs drawn: six scales on either side hold 99.8 % of the draws."""
+    return int(np.ceil(6 * sample.scale))
+
+
+@style.applied()
+def plrv(entries: Sequence[Entry], losses: pd.DataFrame) -> Figure:
+    """The privacy loss of every output (the paper's Fig. 9), one column per entry.
+
+    Above, ``ln P(x)/P(x+1)`` with 3σ bars between the claimed bounds ``±1/scale``; below, its size
+    as a multiple of the claimed epsilon, on a log axis.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+    losses : DataFrame
+        Rows of ``results/opendp/plrv.tsv`` at one scale.
+    """
+    figure = Figure(figsize=(5.2 * len(entries), 5.6))
+    axes = figure.subplots(
+        2, len(entries), sharex=True, sharey="row", height_ratios=[1.5, 1], squeeze=False
+    )
+    for (top, bottom), entry in zip(axes.T, entries, strict=True):
+        rows = losses[losses["source"] == entry.source]
+        top.set_title(entry.title)
+        _draw_signed_loss(top, rows, entry.colour)
+        _draw_multiple(bottom, rows, entry.colour)
+    axes[0, 0].set_ylabel("privacy loss  ln P(x) / P(x+1)")
+    axes[1, 0].set_ylabel("|loss| / claimed ε")
+    style.label_panels(list(axes[0]))
+    return figure
+
+
+def _draw_signed_loss(ax: Axes, rows: pd.DataFrame, colour: str) -> None:
+    bound = rows["bound"].iloc[0]
+    shown = _well_counted(rows)
+    reach = 1.05 * float(shown["x"].abs().max())
+    bars = 3 * diagnosis.loss_sd(shown["count_x"], shown["count_next"])
+    inside = shown["within_3sigma"].to_numpy()
+    for chosen, tint in ((inside, style.GREY), (~inside, colour)):
+        ax.errorbar(
+            shown["x"][chosen],
+            shown["loss"][chosen],
+            bars[chosen],
+            fmt="o",
+            markersize=2.2,
+            linewidth=0.7,
+            color=tint,
+        )
+    for side, name in ((bound, "+ε"), (-bound, "−ε")):
+        _draw_claim(ax, side, name)
+    ax.set_xlim(-reach, reach)
+    ax.set_ylim(-4.6 * bound, 4.6 * bound)
+    ax.annotate(
+        f"claimed ε = {bound:.3g}; {int((~inside).sum())} of {len(shown)} outputs beyond it by over 3σ",
+        (0.02, 0.965),
+        xycoords="axes fraction",
+        va="top",
+        fontsize=8,
+        color=colour,
+    )
+
+
+def _draw_claim(ax: Axes, level: float, name: str) -> None:
+    ax.axhline(level, color=style.CLAIMED, linewidth=1.0, linestyle=(0, (5, 2)))
+    ax.annotate(name, (1.008, level), xycoords=("axes fraction", "data"), va="center", fontsize=9)
+
+
+def _draw_multiple(ax: Axes, rows: pd.DataFrame, colour: str) -> None:
+    shown = _well_counted(rows)
+    bound = rows["bound"].iloc[0]
+    multiple = shown["loss"].abs() / bound
+    certified = np.maximum(np.maximum(shown["loss_low"], -shown["loss_high"]), 0) / bound
+    ax.plot(shown["x"], multiple, "o", markersize=3, color=colour, label="from the draws")
+    if shown["exact_loss"].notna().any():
+        ax.plot(
+            shown["x"],
+            shown["exact_loss"].abs() / bound,
+            color=style.CLAIMED,
+            linewidth=0.6,
+            label="exact law of this release",
+        )
+    ax.legend(loc="lower left", ncols=2, handlelength=1.2, borderaxespad=0.2)
+    worst = certified.idxmax()
+    if certified[worst] > 1:
+        place = f"{shown['x'][worst]}".replace("-", "−")
+        ax.annotate(
+            f"certified: at least {certified[worst]:.2f} ε\nfrom the draws at x = {place}",
+            (shown["x"][worst], multiple[worst]),
+            xytext=(0.04, 0.93),
+            textcoords="axes fraction",
+            va="top",
+            fontsize=8,
+            arrowprops={"arrowstyle": "-", "linewidth": 0.6, "color": style.GREY},
+        )
+    _draw_claim(ax, 1, "ε")
+    ax.set_yscale("log")
+    ax.set_ylim(0.05, 8)
+    ax.yaxis.set_major_locator(FixedLocator([0.1, 0.3, 1, 3]))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.yaxis.set_minor_formatter(NullFormatter())
+    ax.set_xlabel("output x")
+
+
+def _well_counted(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows[(rows["count_x"] >= _WELL_COUNTED) & (rows["count_next"] >= _WELL_COUNTED)]

@@ -1,0 +1,99 @@
+"""How every figure looks, and how it is saved: the same bytes on every run.
+
+Colours are Okabe and Ito's, distinguishable with any colour vision; each meaning keeps its colour
+throughout the project.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from noiseaudit import tables
+
+BLACK = "#000000"
+ORANGE = "#E69F00"
+SKY = "#56B4E9"
+GREEN = "#009E73"
+YELLOW = "#F0E442"
+BLUE = "#0072B2"
+VERMILION = "#D55E00"
+PURPLE = "#CC79A7"
+GREY = "#767676"
+PALE = "#DDDDDD"
+
+FAULTY, FIXED, CLAIMED = VERMILION, BLUE, BLACK
+
+FORMATS = ("png", "svg", "pdf")
+
+_SETTINGS = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": GREY,
+    "axes.labelsize": 9,
+    "axes.linewidth": 0.8,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "figure.constrained_layout.use": True,
+    "figure.dpi": 100,
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "legend.fontsize": 8,
+    "legend.frameon": False,
+    "lines.linewidth": 1.2,
+    "pdf.fonttype": 42,
+    "savefig.dpi": 160,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "noiseaudit",
+    "xtick.color": GREY,
+    "xtick.labelcolor": BLACK,
+    "xtick.labelsize": 8,
+    "ytick.color": GREY,
+    "ytick.labelcolor": BLACK,
+    "ytick.labelsize": 8,
+}
+
+# No dates, no program versions: they would change the bytes and say nothing of the figure.
+_METADATA = {
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+
+
+@contextmanager
+def applied() -> Iterator[None]:
+    """The project's style, within a ``with`` block or a decorated function."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(_SETTINGS)
+        yield
+
+
+def save(figure: Figure, png: Path | str) -> None:
+    """Write a figure as PNG, and as SVG and PDF beside it, each whole or not at all."""
+    with applied():
+        for extension in FORMATS:
+            with tables.replacing(Path(png).with_suffix(f".{extension}")) as temporary:
+                figure.savefig(temporary, metadata=_METADATA[extension])
+
+
+def label_panels(axes: list[Axes]) -> None:
+    """Letters a, b, c … outside the upper left corner of each panel."""
+    for letter, ax in zip("abcdefghijklmnopqrstuvwxyz", axes, strict=False):
+        ax.annotate(
+            letter,
+            (0, 1),
+            xytext=(-26, 8),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            fontsize=11,
+            fontweight="bold",
+        )

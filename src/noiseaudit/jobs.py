@@ -1,0 +1,89 @@
+"""How a script runs: its command line, its log, its progress and its end.
+
+A script defines a click command and hands it to `run`. Errors end it with one line on the terminal;
+their traceback goes to the job's log.
+"""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import NoReturn
+
+import click
+from tqdm import tqdm
+
+log = logging.getLogger("noiseaudit")
+log.addHandler(logging.NullHandler())  # without --log, nothing is logged
+log.setLevel(logging.INFO)
+log.propagate = False
+
+
+def run(command: click.Command) -> NoReturn:
+    """Run a script's command with an added ``--log FILE`` option, and exit.
+
+    Exit status 0, or 1 for any error (2 for a wrong command line) after one line on the terminal:
+    the script's name and the error's message. Tracebacks go to the log; without one, only those
+    of errors that are not about input (`ValueError`, `OSError`) are shown.
+    """
+    command.params.append(
+        click.Option(
+            ["--log", "log_file"],
+            type=click.Path(dir_okay=False, path_type=Path),
+            callback=_start_log,
+            expose_value=False,
+            is_eager=True,
+            help="File for the job's log and tracebacks.",
+        )
+    )
+    signal.signal(signal.SIGTERM, _end)
+    name = Path(sys.argv[0]).stem
+    started = time.monotonic()
+    try:
+        status = command.main(standalone_mode=False)
+    except click.ClickException as error:
+        _fail(f"{name}: {error.format_message()}", 2)
+    except (click.Abort, KeyboardInterrupt):
+        _fail(f"{name}: interrupted", 130)
+    except Exception as error:
+        if not _logs_to_file() and not isinstance(error, ValueError | OSError):
+            raise
+        log.exception("failed")
+        _fail(f"{name}: {' '.join(str(error).split()) or type(error).__name__}", 1)
+    log.info("done in %.1f s", time.monotonic() - started)
+    sys.exit(status or 0)
+
+
+def progress(total: int, description: str, unit: str) -> tqdm:
+    """A progress bar on the terminal; silent where there is none to draw it on."""
+    return tqdm(
+        total=total, desc=description, unit=unit, unit_scale=True, disable=None, leave=False
+    )
+
+
+def _start_log(_: click.Context, __: click.Parameter, log_file: Path | None) -> None:
+    if log_file is None:
+        return
+    log_file.parent.mkdir(parents=True, exist_ok=True)
+    handler = logging.FileHandler(log_file, mode="w", encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    log.addHandler(handler)
+    log.info("%s", " ".join(sys.argv))
+
+
+def _logs_to_file() -> bool:
+    return any(isinstance(handler, logging.FileHandler) for handler in log.handlers)
+
+
+def _end(*_: object) -> NoReturn:
+    """Let SIGTERM unwind the stack, so that temporary files are removed."""
+    sys.exit(143)
+
+
+def _fail(message: str, status: int) -> NoReturn:
+    log.error("%s", message)
+    print(message, file=sys.stderr)
+    sys.exit(status)

@@ -1,0 +1,145 @@
+"""Released OpenDP wheels, installed side by side and drawn from in a process of their own.
+
+The wheels are exercised as they were published: nothing of them is vendored or patched. A wheel is
+installed alone into a folder (a *site*); `draw` starts an interpreter that imports it from there
+and reports which version answered.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from packaging.version import Version
+
+from noiseaudit import _draw_from_wheel
+
+FIRST_FAULTY = Version("0.9")
+FIRST_FIXED = Version("0.14.2")
+
+LARGEST_SCALE = 1e15
+"""Beyond it, draws would come near the ends of 64 bits, where the wheels saturate."""
+
+
+class ReleaseError(ValueError):
+    """A wheel could not be installed, or is not the one asked for, or failed while drawing."""
+
+
+def variant_of(release: str) -> str:
+    """Which variant of the sampler a release is said to contain: ``faulty`` or ``fixed``.
+
+    OpenDP took the faulty rational division in with 0.9 and corrected it in 0.14.2 (Gerolimetto
+    Fabrello et al. 2026, Sec. IX). The study tests that claim; it does not rest on it.
+    """
+    return "faulty" if FIRST_FAULTY <= Version(release) < FIRST_FIXED else "fixed"
+
+
+def source_name(release: str) -> str:
+    """How tables and figures name a release."""
+    return f"OpenDP {release}"
+
+
+def install(release: str, pins: Path, site: Path) -> None:
+    """Install one released wheel into the folder ``site``, alone and by its hash.
+
+    Parameters
+    ----------
+    release : str
+        The version of opendp.
+    pins : Path
+        A requirements file that pins it with its hashes.
+    site : Path
+        The folder to make; what stood there is replaced, only once the wheel is complete.
+
+    Raises
+    ------
+    ReleaseError
+        If the pins are missing or for another version, or the wheel cannot be had.
+    """
+    if not pins.is_file():
+        raise ReleaseError(
+            f"opendp {release}: no pins at {pins}; make them with scripts/pin_release.py"
+        )
+    if f"opendp=={release} " not in pins.read_text():
+        raise ReleaseError(f"{pins}: pins for opendp {release} expected, found none")
+    site.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".installing-", dir=site.parent) as folder:
+        fresh = Path(folder) / "site"
+        command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--no-deps"]
+        command += ["--require-hashes", "--python", sys.executable]
+        command += ["--target", str(fresh), "--requirement", str(pins)]
+        finished = subprocess.run(command, capture_output=True, text=True, check=False)
+        if finished.returncode != 0:
+            raise ReleaseError(f"opendp {release} cannot be installed: {_gist(finished.stderr)}")
+        shutil.rmtree(site, ignore_errors=True)
+        fresh.rename(site)
+
+
+def draw(
+    site: Path, release: str, scale: float, draws: int, batch: int = 10_000
+) -> Iterator[np.ndarray]:
+    """Draw integers from a release's discrete Laplace mechanism, on the operating system's entropy.
+
+    Adds noise to zeros through ``make_laplace`` over 64-bit integers, in a process of its own.
+
+    Parameters
+    ----------
+    site : Path
+        Where the wheel was installed.
+    release : str
+        The version that must answer.
+    scale : float
+        Scale of the noise, above 0 and at most `LARGEST_SCALE`.
+    draws, batch : int
+        How many in all (at least 1), and how many a batch.
+
+    Yields
+    ------
+    int64 array of ``batch`` draws (fewer in the last)
+
+    Raises
+    ------
+    ReleaseError
+        If another version answers, or the process fails.
+    ValueError
+        If an argument is out of range.
+    """
+    if not (math.isfinite(scale) and 0 < scale <= LARGEST_SCALE):
+        raise ValueError(
+            f"scale: {scale} found, a number above 0, at most {LARGEST_SCALE:g} expected"
+        )
+    if draws < 1 or batch < 1:
+        raise ValueError(f"draws, batch: {draws}, {batch} found, integers of at least 1 expected")
+    order = json.dumps(
+        {"site": str(site), "release": release, "scale": scale, "draws": draws, "batch": batch}
+    )
+    command = [sys.executable, "-s", "-P", _draw_from_wheel.__file__, order]
+    with (
+        tempfile.TemporaryFile() as errors,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors) as process,
+    ):
+        try:
+            for start in range(0, draws, batch):
+                size = min(batch, draws - start) * 8
+                content = process.stdout.read(size)
+                if len(content) < size:
+                    process.wait()
+                    errors.seek(0)
+                    raise ReleaseError(f"opendp {release}: {_gist(errors.read().decode())}")
+                yield np.frombuffer(content, dtype="<i8")
+        finally:
+            process.kill()
+
+
+def _gist(output: str) -> str:
+    """A failed command's own words on one line, without decoration."""
+    lines = [line.strip(" ×╰─▶│├") for line in output.strip().splitlines()]
+    lines = [line for line in lines if line and not line.startswith(("Traceback", "File "))]
+    return "; ".join(lines[-3:]) or "it ended without a word"

@@ -1,0 +1,253 @@
+"""Tests, intervals and privacy-loss estimates, each with its error.
+
+Null hypotheses and bins are always fixed before the data are seen; what is estimated from counts
+carries an exact (Clopper–Pearson) interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+from scipy import stats as distributions
+from statsmodels.stats.proportion import proportion_confint
+
+POOLED_MINIMUM = 5.0
+"""Smallest expected count of a pooled bin."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A confidence interval, or arrays of them."""
+
+    low: np.ndarray | float
+    high: np.ndarray | float
+
+
+@dataclass(frozen=True)
+class ChiSquare:
+    """Pearson's statistic, its degrees of freedom and its upper-tail p-value."""
+
+    statistic: float
+    dof: int
+    pvalue: float
+
+
+@dataclass(frozen=True)
+class ZTest:
+    """A deviation in standard errors and its two-sided p-value."""
+
+    z: float
+    pvalue: float
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Mean and standard deviation of a statistic's own distribution."""
+
+    mean: float
+    sd: float
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Privacy losses ``ln(P/Q)``: estimates with their confidence bounds (arrays of one shape).
+
+    ``low`` is −∞ where the numerator was never seen, ``high`` is +∞ where the denominator never was.
+    """
+
+    estimate: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    @property
+    def magnitude_low(self) -> np.ndarray:
+        """Lower confidence bound of ``|ln(P/Q)|``, at least 0."""
+        return np.maximum(np.maximum(self.low, -self.high), 0.0)
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Counts of integer draws in ``−cutoff … cutoff`` with two open tails, and exact moments.
+
+    ``counts`` has shape ``(2·cutoff + 3,)``: everything below ``−cutoff``, the ``2·cutoff + 1``
+    integers, everything above. Histograms of the same cutoff add up, so any number of draws takes
+    the same memory.
+    """
+
+    cutoff: int
+    counts: np.ndarray
+    total: int
+    sum: int
+    sum_of_squares: int
+
+    @classmethod
+    def of(cls, batches: Iterable[np.ndarray], cutoff: int) -> Histogram:
+        """Count batches of int64 draws, one at a time."""
+        counts = np.zeros(2 * cutoff + 3, dtype=np.int64)
+        total = first = second = 0
+        for batch in batches:
+            clipped = np.clip(batch, -cutoff - 1, cutoff + 1) + (cutoff + 1)
+            counts += np.bincount(clipped, minlength=counts.size)
+            total += batch.size
+            batch_first, batch_second = _power_sums(batch)
+            first += batch_first
+            second += batch_second
+        return cls(cutoff, counts, total, first, second)
+
+    @property
+    def window(self) -> np.ndarray:
+        """The counts of ``−cutoff … cutoff``, without the tails."""
+        return self.counts[1:-1]
+
+    @property
+    def mean(self) -> float:
+        return self.sum / self.total
+
+    @property
+    def variance(self) -> float:
+        """The unbiased sample variance, from exact integer sums."""
+        return (self.total * self.sum_of_squares - self.sum**2) / (self.total * (self.total - 1))
+
+
+def _power_sums(batch: np.ndarray) -> tuple[int, int]:
+    """``Σx`` and ``Σx²``, exactly: in 64 bits where they cannot overflow, else in Python integers."""
+    largest = max(abs(int(batch.min(initial=0))), abs(int(batch.max(initial=0))))
+    if largest**2 * batch.size < 2**63:
+        return int(batch.sum()), int(np.dot(batch, batch))
+    values = batch.tolist()
+    return sum(values), sum(value * value for value in values)
+
+
+def chi_square(observed: np.ndarray, expected: np.ndarray) -> ChiSquare:
+    """Pearson's chi-square of counts in given bins against expected counts of the same total."""
+    statistic, pvalue = distributions.chisquare(observed, expected)
+    return ChiSquare(float(statistic), len(observed) - 1, float(pvalue))
+
+
+def pool_tails(expected: np.ndarray, minimum: float = POOLED_MINIMUM) -> np.ndarray:
+    """Where the bins start once the two tails are pooled, for `numpy.add.reduceat`.
+
+    Looks at the expected counts only, so the bins are fixed before the data. Each tail takes in as
+    many outer bins as it needs to expect at least ``minimum``, and every bin left alone expects as
+    much.
+
+    Raises
+    ------
+    ValueError
+        If the law is not unimodal enough for that, or too few draws leave fewer than two bins.
+    """
+    enough = np.flatnonzero(expected >= minimum)
+    if enough.size == 0:
+        raise ValueError(f"pooled chi-square: no bin expects {minimum:g} counts; more draws needed")
+    left = max(int(enough[0]), int(np.searchsorted(np.cumsum(expected), minimum)) + 1)
+    from_right = int(np.searchsorted(np.cumsum(expected[::-1]), minimum)) + 1
+    right = min(int(enough[-1]) + 1, len(expected) - from_right)
+    if right <= left:
+        raise ValueError("pooled chi-square: the tails meet; more draws needed")
+    if np.any(expected[left:right] < minimum):
+        raise ValueError(f"pooled chi-square: an inner bin expects fewer than {minimum:g} counts")
+    return np.concatenate([[0], np.arange(left, right + 1)])
+
+
+def chi_square_pooled(
+    observed: np.ndarray, expected: np.ndarray, minimum: float = POOLED_MINIMUM
+) -> ChiSquare:
+    """Pearson's chi-square with pooled tails (see `pool_tails`): the test that carries a verdict."""
+    starts = pool_tails(expected, minimum)
+    return chi_square(np.add.reduceat(observed, starts), np.add.reduceat(expected, starts))
+
+
+def chi_square_moments(null: np.ndarray, law: np.ndarray, draws: int) -> Moments:
+    """Exact mean and standard deviation of Pearson's statistic when the draws follow another law.
+
+    With counts ``n ~ Multinomial(N, q)`` tested against ``p`` the statistic is
+    ``Σ n²/(N·p) − N``; its two moments follow from the factorial moments of the multinomial,
+    ``E[n_i^(a) n_j^(b)] = N^(a+b) q_i^a q_j^b``. The leading terms, of order N³, cancel analytically
+    here, so the result keeps its digits at any N.
+
+    Parameters
+    ----------
+    null, law : array, shape (bins,)
+        The tested probabilities p and the true ones q; each is normalised to sum 1.
+    draws : int
+        N, at least 1.
+    """
+    p, q = null / null.sum(), law / law.sum()
+    n = float(draws)
+    ratio = q / p
+    first = float(np.sum(q * ratio))
+    mean = float(np.sum((1 - q) * ratio)) + n * float(np.sum((q - p) ** 2 / p))
+    total = float(np.sum(ratio))
+    spread = float(np.sum(q * (ratio - first) ** 2))
+    variance = (
+        4 * n * (n - 1) * (n - 2) * spread
+        - n * (n - 1) * (2 * first**2 + 4 * first * total)
+        - n * total**2
+        + 6 * n * (n - 1) * float(np.sum(ratio**2))
+        + n * float(np.sum(ratio / p))
+    ) / n**2
+    return Moments(mean, float(np.sqrt(variance)))
+
+
+def z_test(mean: float, theory_mean: float, theory_sd: float, draws: int) -> ZTest:
+    """The mean of ``draws`` values against its theoretical value."""
+    z = (mean - theory_mean) / (theory_sd / np.sqrt(draws))
+    return ZTest(float(z), float(2 * distributions.norm.sf(abs(z))))
+
+
+def clopper_pearson(
+    successes: np.ndarray | int, trials: np.ndarray | int, alpha: float
+) -> Interval:
+    """The exact two-sided ``1 − alpha`` interval of a binomial probability, elementwise."""
+    low, high = proportion_confint(successes, trials, alpha=alpha, method="beta")
+    return Interval(low, high)
+
+
+def neighbour_loss(counts: np.ndarray, counts_next: np.ndarray, alpha: float) -> Loss:
+    """Privacy loss ``ln P(x)/P(x+1)`` of neighbouring outputs of one sample, elementwise.
+
+    Given the two counts' total ``m``, the first is ``Bin(m, P(x)/(P(x) + P(x+1)))``, so the log-odds
+    of its Clopper–Pearson interval are an exact interval of the loss: one interval instead of
+    two, each at half the error.
+
+    Parameters
+    ----------
+    counts, counts_next : int array, one shape
+        How often x and x + 1 were drawn. Where both are 0 the estimate is NaN and the interval
+        (−∞, ∞).
+    alpha : float
+        Error probability of each two-sided interval.
+    """
+    counts = np.asarray(counts, dtype=np.int64)
+    total = counts + np.asarray(counts_next, dtype=np.int64)
+    seen = total > 0
+    share = np.divide(counts, total, out=np.full(counts.shape, np.nan), where=seen)
+    interval = clopper_pearson(np.where(seen, counts, 0), np.where(seen, total, 1), alpha)
+    return Loss(
+        special.logit(share),
+        np.where(seen, special.logit(interval.low), -np.inf),
+        np.where(seen, special.logit(interval.high), np.inf),
+    )
+
+
+def detectable_loss(total: np.ndarray, claimed: float, alpha: float) -> np.ndarray:
+    """The loss that `neighbour_loss` certifies as above ``claimed`` with probability one half.
+
+    Parameters
+    ----------
+    total : int array
+        Counts of x and x + 1 together.
+
+    Returns
+    -------
+    float array
+        Smallest true loss whose typical outcome certifies it; infinite where even the most extreme
+        outcome could not.
+    """
+    total = np.asarray(total, dtype=np.int64)
+    share = special.expit(claimed)
+    critical = distributions.binom.isf(alpha / 2, total, share) + 1
+    return np.where(critical <= total, special.logit(np.minimum(critical / total, 1.0)), np.inf)

@@ -1,0 +1,204 @@
+"""Sample files and tables, written whole or not at all, and refused when damaged.
+
+Samples are Parquet (zstd, checksummed pages) with their provenance in the file's metadata; counts
+and results are TSV.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+PROVENANCE_KEY = b"noiseaudit"
+
+
+class DamagedFile(ValueError):
+    """A file that is not what its name says; the message names the file and what is wrong."""
+
+
+@contextmanager
+def replacing(path: Path | str) -> Iterator[Path]:
+    """A temporary name in ``path``'s folder that becomes ``path`` when the block ends well.
+
+    When it doesn't, the temporary file is removed and whatever stood at ``path`` stays.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.stem}.", suffix=path.suffix, dir=path.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def provenance(job: Mapping[str, Any], seed: int | str, packages: Iterable[str]) -> dict[str, Any]:
+    """What a sample file says of itself.
+
+    Parameters
+    ----------
+    job : mapping
+        The configuration that made the sample; its ``draws`` is checked against the rows on reading.
+    seed : int or str
+        The master seed, or ``"operating system"``.
+    packages : iterable of str
+        Installed packages whose versions matter.
+    """
+    return {
+        "job": dict(job),
+        "seed": seed,
+        "versions": {
+            "python": platform.python_version(),
+            **{package: metadata.version(package) for package in packages},
+        },
+        "machine": f"{platform.system()} {platform.machine()}",
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def write_samples(
+    path: Path | str, batches: Iterable[Mapping[str, np.ndarray]], origin: Mapping[str, Any]
+) -> None:
+    """Write batches of columns, one row group each, with their provenance.
+
+    Memory is bounded by a batch. The file's name is recorded too, so that a file that stands where
+    another job's should is noticed.
+
+    Raises
+    ------
+    ValueError
+        If there is no batch, or the rows are not as many as ``origin["job"]["draws"]``.
+    """
+    path = Path(path)
+    record = json.dumps({**origin, "name": path.name}, sort_keys=True).encode()
+    with replacing(path) as temporary:
+        writer, rows = None, 0
+        try:
+            for batch in batches:
+                table = pa.table(dict(batch)).replace_schema_metadata({PROVENANCE_KEY: record})
+                if writer is None:
+                    writer = pq.ParquetWriter(
+                        temporary, table.schema, compression="zstd", write_page_checksum=True
+                    )
+                writer.write_table(table)
+                rows += table.num_rows
+        finally:
+            if writer is not None:
+                writer.close()
+        if rows != origin["job"]["draws"]:
+            raise ValueError(f"{path}: {rows} draws made, {origin['job']['draws']} expected")
+
+
+def read_provenance(path: Path | str) -> dict[str, Any]:
+    """The provenance of a sample file.
+
+    Raises
+    ------
+    DamagedFile
+        If the file is missing, truncated, not Parquet, not a sample of this project, or another
+        job's.
+    """
+    with _open_samples(path) as samples:
+        return _checked_provenance(Path(path), samples)
+
+
+def read_samples(path: Path | str, column: str) -> Iterator[np.ndarray]:
+    """A column of a sample file, one row group at a time, each checked against its checksums.
+
+    Raises
+    ------
+    DamagedFile
+        As `read_provenance`; also if the column is missing or a page fails its checksum.
+    """
+    path = Path(path)
+    with _open_samples(path) as samples:
+        _checked_provenance(path, samples)
+        if column not in samples.schema_arrow.names:
+            names = ", ".join(samples.schema_arrow.names)
+            raise DamagedFile(f"{path}: columns {names} found, {column} expected")
+        for group in range(samples.num_row_groups):
+            try:
+                values = samples.read_row_group(group, columns=[column]).column(0)
+            except (pa.ArrowException, OSError) as error:
+                raise DamagedFile(f"{path}: damaged ({_first_line(error)})") from error
+            yield values.to_numpy()
+
+
+@contextmanager
+def _open_samples(path: Path | str) -> Iterator[pq.ParquetFile]:
+    try:
+        samples = pq.ParquetFile(path, page_checksum_verification=True)
+    except FileNotFoundError as error:
+        raise DamagedFile(f"{path}: no such file") from error
+    except (pa.ArrowException, OSError) as error:
+        reason = _first_line(error)
+        raise DamagedFile(f"{path}: truncated, damaged or not Parquet ({reason})") from error
+    with samples:
+        yield samples
+
+
+def _checked_provenance(path: Path, samples: pq.ParquetFile) -> dict[str, Any]:
+    record = (samples.schema_arrow.metadata or {}).get(PROVENANCE_KEY)
+    if record is None:
+        raise DamagedFile(f"{path}: no provenance found, a sample file of noiseaudit expected")
+    origin = json.loads(record)
+    if origin["name"] != path.name:
+        raise DamagedFile(f"{path}: holds {origin['name']}, another job's samples")
+    rows, draws = samples.metadata.num_rows, origin["job"]["draws"]
+    if rows != draws:
+        raise DamagedFile(f"{path}: {rows} rows found, {draws} expected")
+    return origin
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+
+
+def write_table(path: Path | str, table: pd.DataFrame) -> None:
+    """Write a TSV table; floats in the shortest form that reads back to the same bits."""
+    with replacing(path) as temporary:
+        table.to_csv(temporary, sep="\t", index=False, na_rep="nan", lineterminator="\n")
+
+
+def read_table(path: Path | str, text: Iterable[str] = ()) -> pd.DataFrame:
+    """Read a TSV table; the columns named in ``text`` stay strings (``0.10`` is a release, say).
+
+    Raises
+    ------
+    DamagedFile
+        If the file is missing, empty, or not a table with those columns.
+    """
+    text = list(text)
+    try:
+        table = pd.read_csv(
+            path,
+            sep="\t",
+            dtype=dict.fromkeys(text, str),
+            keep_default_na=False,
+            na_values=["nan", ""],
+            float_precision="round_trip",
+        )
+    except FileNotFoundError as error:
+        raise DamagedFile(f"{path}: no such file") from error
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise DamagedFile(f"{path}: not a TSV table ({_first_line(error)})") from error
+    missing = [name for name in text if name not in table.columns]
+    if missing:
+        raise DamagedFile(f"{path}: column {', '.join(missing)} missing")
+    return table
