@@ -1,0 +1,29 @@
+# noiseaudit: three studies of differentially private noise, replicated on the released software.
+#
+#   snakemake --cores all                                   everything, at the papers' scale
+#   snakemake --cores all --configfile config/quick.yaml    everything, on small samples
+#   snakemake --cores all opendp                            one study
+#   snakemake --cores all figures/opendp/artifacts.png      one figure
+#   snakemake -n                                            what would run, and why
+
+
+configfile: "config/config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/opendp.smk"
+include: "workflow/rules/notebooks.smk"
+
+
+rule all:
+    """Every figure, table and executed notebook."""
+    default_target: True
+    input:
+        OPENDP,
+        COMPARISON,
+
+
+rule opendp:
+    """The discrete Laplace noise of the OpenDP releases."""
+    input:
+        OPENDP,

@@ -1,0 +1,58 @@
+"""Set the printed numbers that a released wheel can answer beside ours (comparison.tsv)."""
+
+from fractions import Fraction
+from math import sqrt
+from pathlib import Path
+
+import click
+import pandas as pd
+
+from noiseaudit import jobs, published, releases, stats, tables
+from noiseaudit.cks20 import diagnosis, exact
+
+PAPER_SCALE, PAPER_DRAWS = 10, 1_000_000  # Sec. V and VI
+
+
+@click.command(help=__doc__)
+@click.option("--releases", "ours", required=True, type=click.Path(path_type=Path))
+@click.option("--published", "printed", required=True, type=click.Path(path_type=Path))
+@click.option("--release", required=True, help="The release that stands for the paper's original.")
+@click.option("--scale", required=True, type=float, help="The scale to compare.")
+@click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
+def compare_opendp(ours: Path, printed: Path, release: str, scale: float, table: Path) -> None:
+    rows = tables.read_table(ours, text=["release"])
+    measured = rows[(rows["release"] == release) & (rows["scale"] == scale)].iloc[0]
+    same = scale == PAPER_SCALE and measured["samples"] == PAPER_DRAWS
+    expected = expected_moments(releases.variant_of(release))
+    numbers = published.read(printed)
+    chosen = (numbers["layer"] == "discrete_laplace") & (numbers["variant"] == "faulty")
+    compared = [
+        {
+            "source": "opendp",
+            "location": number.location,
+            "quantity": f"discrete_laplace {number.quantity}, {releases.source_name(release)}",
+            **published.compare(
+                number.published,
+                measured[number.quantity],
+                expected[number.quantity],
+                unlike=None if same else f"{measured['samples']} draws at scale {scale:g}",
+            ),
+        }
+        for number in numbers[chosen].itertuples()
+        if number.quantity in expected
+    ]
+    tables.write_table(table, pd.DataFrame(compared, columns=published.COLUMNS))
+
+
+def expected_moments(variant: str) -> dict[str, stats.Moments]:
+    """What the exact model expects the paper's statistics to be."""
+    scale = Fraction(PAPER_SCALE)
+    variance = exact.discrete_laplace(scale, variant).variance
+    return {
+        "mean_z": stats.Moments(0.0, sqrt(variance / exact.DiscreteLaplace(scale).variance)),
+        "chi2": diagnosis.expected_chi_square(scale, variant, PAPER_DRAWS),
+    }
+
+
+if __name__ == "__main__":
+    jobs.run(compare_opendp)

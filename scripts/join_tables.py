@@ -1,0 +1,19 @@
+"""Join tables of the same columns, one under the other."""
+
+from pathlib import Path
+
+import click
+import pandas as pd
+
+from noiseaudit import jobs, tables
+
+
+@click.command(help=__doc__)
+@click.argument("parts", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
+def join_tables(parts: tuple[Path, ...], table: Path) -> None:
+    tables.write_table(table, pd.concat([tables.read_table(part) for part in parts]))
+
+
+if __name__ == "__main__":
+    jobs.run(join_tables)

@@ -1,0 +1,37 @@
+"""Tabulate the privacy loss of every output of the drawn samples (plrv.tsv)."""
+
+from pathlib import Path
+
+import click
+import pandas as pd
+
+from noiseaudit import jobs, releases, tables
+from noiseaudit.cks20 import diagnosis
+
+
+@click.command(help=__doc__)
+@click.option(
+    "--sample",
+    "paths",
+    required=True,
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Sample file; may be repeated.",
+)
+@click.option("--alpha", required=True, type=float, help="Error probability of the whole table.")
+@click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
+def tabulate_plrv(paths: tuple[Path, ...], alpha: float, table: Path) -> None:
+    samples = [diagnosis.Sample.read(path) for path in paths]
+    alpha_of_row = alpha / sum(2 * sample.histogram.cutoff for sample in samples)
+    parts = []
+    for sample in samples:
+        release = sample.job["release"]
+        losses = diagnosis.neighbour_losses(sample, releases.variant_of(release), alpha_of_row)
+        losses.insert(0, "source", releases.source_name(release))
+        losses.insert(1, "scale", sample.job["scale"])
+        parts.append(losses)
+    tables.write_table(table, pd.concat(parts))
+
+
+if __name__ == "__main__":
+    jobs.run(tabulate_plrv)

@@ -1,0 +1,128 @@
+# What every study shares: a validated config, and the code that a script depends on.
+
+import ast
+import json
+import math
+import os.path
+import sys
+from pathlib import Path
+
+import jsonschema
+import yaml
+
+# `python` in a shell command is the interpreter that runs Snakemake, whether its environment was
+# activated or not.
+shell.prefix(f'export PATH="{Path(sys.executable).parent}:$PATH"; ')
+
+ROOT = Path(workflow.basedir)
+
+
+def stop(message):
+    """End with one line for the user, without Snakemake's own about the rule or the file."""
+    print(f"config: {message}", file=sys.stderr)
+    sys.exit(1)
+
+
+def is_finite_number(_, value):
+    return type(value) in (int, float) and math.isfinite(value)
+
+
+def validate_config():
+    """Check the config against its schema; its first error names the key, the value and the need."""
+    schema = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
+    plain = jsonschema.Draft202012Validator
+    checker = plain.TYPE_CHECKER.redefine("number", is_finite_number)
+    validator = jsonschema.validators.extend(plain, type_checker=checker)(schema)
+    error = jsonschema.exceptions.best_match(validator.iter_errors(config))
+    if error is None:
+        return
+    key = error.json_path.removeprefix("$").removeprefix(".") or "the file"
+    if error.validator == "additionalProperties":
+        unknown = sorted(set(error.instance) - set(error.schema["properties"]), key=str)
+        stop(
+            f"{key}: unknown key {unknown[0]!r}, one of {', '.join(error.schema['properties'])} expected"
+        )
+    if error.validator == "required":
+        missing = [name for name in error.schema["required"] if name not in error.instance]
+        stop(f"{key}: key {missing[0]!r} missing")
+    stop(f"{key}: {error.instance!r} found, {error.schema['description']} expected")
+
+
+def check_opendp_config():
+    """What the schema cannot say: keys that must agree with each other and with the pins."""
+    study = config["opendp"]
+    releases, scales, contrast = study["releases"], study["scales"], study["contrast"]
+    for place, release in enumerate(releases):
+        if not (ROOT / f"workflow/envs/opendp-{release}.txt").is_file():
+            pins = (ROOT / "workflow/envs").glob("opendp-*.txt")
+            pinned = sorted(path.stem.removeprefix("opendp-") for path in pins)
+            stop(
+                f"opendp.releases[{place}]: {release!r} found, one of {', '.join(pinned)} expected "
+                "(scripts/pin_release.py adds another that exists)"
+            )
+    for place, scale in enumerate(scales):
+        if scale > study["draws"] / 100:
+            stop(
+                f"opendp.scales[{place}]: {scale} found, at most opendp.draws / 100 = {study['draws'] // 100} "
+                "expected: beyond it no single output is drawn often enough to be tested"
+            )
+    for side in ("faulty", "fixed"):
+        if releases and contrast[side] not in releases:
+            stop(
+                f"opendp.contrast.{side}: {contrast[side]!r} found, one of opendp.releases "
+                f"({', '.join(releases)}) expected"
+            )
+    if contrast["scale"] not in scales:
+        stop(
+            f"opendp.contrast.scale: {contrast['scale']} found, one of opendp.scales "
+            f"({', '.join(map(str, scales))}) expected"
+        )
+
+
+validate_config()
+check_opendp_config()
+
+
+def code(entry):
+    """A script (or notebook) and the noiseaudit modules that it imports, directly or not.
+
+    Given as inputs of the rule that runs the script, they make an edit rerun what depends on it and
+    nothing else.
+    """
+    found, pending = [], [entry]
+    while pending:
+        path = pending.pop()
+        if path not in found:
+            found.append(path)
+            pending += imported_modules(path)
+    return sorted(found)
+
+
+def imported_modules(path):
+    """Files of the noiseaudit modules that one file imports, with the packages that hold them."""
+    names = set()
+    for node in ast.walk(ast.parse(python_source(path))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    files = []
+    for name in names:
+        parts = name.split(".")
+        if parts[0] == "noiseaudit":
+            packages = [Path("src", *parts[: i + 1], "__init__.py") for i in range(len(parts))]
+            files += [*packages, Path("src", *parts).with_suffix(".py")]
+    return [str(file) for file in files if (ROOT / file).is_file()]
+
+
+def python_source(path):
+    text = (ROOT / path).read_text(encoding="utf-8")
+    if not path.endswith(".ipynb"):
+        return text
+    cells = json.loads(text)["cells"]
+    return "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
+
+
+def plain(number):
+    """A number as a file name writes it: 10 for 10.0, and every digit of 2.25."""
+    return str(int(number)) if number == int(number) else repr(number)

@@ -1,0 +1,90 @@
+# What goes over all studies: the comparison with the printed numbers, and the executed notebooks.
+
+COMPARISONS = ["results/opendp/comparison.tsv"] if RELEASES else []
+
+COMPARISON = ["results/comparison.tsv", "results/comparison.html"] if COMPARISONS else []
+
+
+rule tabulate_comparison:
+    """Every printed number of the sources, one row each."""
+    input:
+        code=code("scripts/join_tables.py"),
+        script="scripts/join_tables.py",
+        tables=COMPARISONS,
+    output:
+        table=ensure("results/comparison.tsv", non_empty=True),
+    log:
+        "logs/tabulate_comparison.log",
+    conda:
+        "../../environment.yml"
+    shell:
+        "python {input.script} {input.tables} --table {output.table} --log {log}"
+
+
+rule render_comparison:
+    """comparison.tsv as a page that the report shows inline."""
+    input:
+        code=code("scripts/render_table.py"),
+        script="scripts/render_table.py",
+        table="results/comparison.tsv",
+    output:
+        page=report(
+            "results/comparison.html",
+            caption="../report/comparison.rst",
+            category="Published against ours",
+            labels={"figure": "table: comparison"},
+        ),
+    log:
+        "logs/render_comparison.log",
+    conda:
+        "../../environment.yml"
+    params:
+        title="Published numbers beside ours",
+    shell:
+        "python {input.script} --table {input.table} --title {params.title:q} --page {output.page}"
+        " --log {log}"
+
+
+rule execute_opendp:
+    """Review the OpenDP study in its notebook."""
+    input:
+        code=code("scripts/execute_notebook.py"),
+        script="scripts/execute_notebook.py",
+        modules=code("notebooks/opendp.ipynb"),
+        notebook="notebooks/opendp.ipynb",
+        releases="results/opendp/releases.tsv",
+        comparison="results/opendp/comparison.tsv",
+        artifacts="figures/opendp/artifacts.png",
+        plrv="figures/opendp/plrv.png",
+    output:
+        notebook="results/notebooks/opendp.ipynb",
+    log:
+        "logs/notebooks/execute_opendp.log",
+    conda:
+        "../../environment.yml"
+    params:
+        tables=lambda wildcards, input: os.path.dirname(input.releases),
+        figures=lambda wildcards, input: os.path.dirname(input.artifacts),
+    shell:
+        "python {input.script} --notebook {input.notebook} --executed {output.notebook}"
+        " -p tables {params.tables} -p figures {params.figures} --log {log}"
+
+
+rule render_notebook:
+    """An executed notebook as one HTML page that needs no network."""
+    input:
+        code=code("scripts/render_notebook.py"),
+        script="scripts/render_notebook.py",
+        notebook="results/notebooks/{name}.ipynb",
+        template="workflow/templates/offline/index.html.j2",
+    output:
+        page="results/notebooks/{name}.html",
+    log:
+        "logs/notebooks/render_{name}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        templates=lambda wildcards, input: os.path.dirname(os.path.dirname(input.template)),
+    shell:
+        "python {input.script} --notebook {input.notebook} --templates {params.templates}"
+        " --page {output.page} --log {log}"

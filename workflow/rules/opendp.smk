@@ -1,0 +1,221 @@
+# The discrete Laplace noise of OpenDP's releases (Gerolimetto Fabrello et al. 2026).
+
+RELEASES = config["opendp"]["releases"]
+SCALES = [plain(scale) for scale in config["opendp"]["scales"]]
+DRAWS = config["opendp"]["draws"]
+CONTRAST = config["opendp"]["contrast"] | {"scale": plain(config["opendp"]["contrast"]["scale"])}
+
+
+# The cache of one release's draws; its name says all that would make it another sample.
+SAMPLE = "results/opendp/samples/opendp-{release}_scale-{scale}_draws-{draws}.parquet"
+
+SAMPLES = expand(SAMPLE, release=RELEASES, scale=SCALES, draws=DRAWS)
+
+OPENDP = (
+    [
+        *SAMPLES,
+        "results/opendp/releases.tsv",
+        "results/opendp/releases.html",
+        "results/opendp/plrv.tsv",
+        multiext("figures/opendp/artifacts", ".png", ".svg", ".pdf"),
+        multiext("figures/opendp/plrv", ".png", ".svg", ".pdf"),
+        "results/notebooks/opendp.ipynb",
+        "results/notebooks/opendp.html",
+    ]
+    if RELEASES
+    else []
+)
+
+
+wildcard_constraints:
+    release=r"[0-9.]+",
+    scale=r"[0-9.e+]+",
+    draws=r"[0-9]+",
+
+
+rule install_release:
+    """Download one released wheel, by its hash, into a folder of its own."""
+    input:
+        code=code("scripts/install_release.py"),
+        script="scripts/install_release.py",
+        pins="workflow/envs/opendp-{release}.txt",
+    output:
+        site=directory("resources/opendp/{release}"),
+    log:
+        "logs/opendp/install_{release}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        release="{release}",
+    shell:
+        "python {input.script} --release {params.release} --pins {input.pins} --site {output.site}"
+        " --log {log}"
+
+
+rule draw_release:
+    """Draw from one release at one scale, on the operating system's entropy."""
+    input:
+        code=code("scripts/draw_release.py"),
+        script="scripts/draw_release.py",
+        site="resources/opendp/{release}",
+    output:
+        samples=SAMPLE,
+    log:
+        "logs/opendp/draw_{release}_scale-{scale}_draws-{draws}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        release="{release}",
+        scale="{scale}",
+        draws="{draws}",
+        batch=config["opendp"]["batch"],
+    shell:
+        "python {input.script} --release {params.release} --site {input.site}"
+        " --scale {params.scale} --draws {params.draws} --batch {params.batch}"
+        " --samples {output.samples} --log {log}"
+
+
+rule tabulate_plrv:
+    """The privacy loss of every output of every sample, with certified bounds."""
+    input:
+        code=code("scripts/tabulate_plrv.py"),
+        script="scripts/tabulate_plrv.py",
+        samples=SAMPLES,
+    output:
+        table=ensure("results/opendp/plrv.tsv", non_empty=True),
+    log:
+        "logs/opendp/tabulate_plrv.log",
+    conda:
+        "../../environment.yml"
+    params:
+        samples=[f"--sample {sample}" for sample in SAMPLES],
+        alpha=config["alpha"],
+    shell:
+        "python {input.script} {params.samples} --alpha {params.alpha} --table {output.table}"
+        " --log {log}"
+
+
+rule tabulate_releases:
+    """Fit, certified epsilon and verdict of every release at every scale."""
+    input:
+        code=code("scripts/tabulate_releases.py"),
+        script="scripts/tabulate_releases.py",
+        samples=SAMPLES,
+        plrv="results/opendp/plrv.tsv",
+    output:
+        table=ensure("results/opendp/releases.tsv", non_empty=True),
+    log:
+        "logs/opendp/tabulate_releases.log",
+    conda:
+        "../../environment.yml"
+    params:
+        samples=[f"--sample {sample}" for sample in SAMPLES],
+        alpha=config["alpha"],
+    shell:
+        "python {input.script} {params.samples} --plrv {input.plrv} --alpha {params.alpha}"
+        " --table {output.table} --log {log}"
+
+
+rule compare_opendp:
+    """The paper's printed numbers that a released wheel can answer, beside ours."""
+    input:
+        code=code("scripts/compare_opendp.py"),
+        script="scripts/compare_opendp.py",
+        releases="results/opendp/releases.tsv",
+        published="resources/published/opendp.tsv",
+    output:
+        table=ensure("results/opendp/comparison.tsv", non_empty=True),
+    log:
+        "logs/opendp/compare.log",
+    conda:
+        "../../environment.yml"
+    params:
+        release=CONTRAST["faulty"],
+        scale=CONTRAST["scale"],
+    shell:
+        "python {input.script} --releases {input.releases} --published {input.published}"
+        " --release {params.release} --scale {params.scale} --table {output.table} --log {log}"
+
+
+rule plot_artifacts:
+    """The paper's Fig. 1 and 2: spikes in a faulty release, none in a fixed one."""
+    input:
+        code=code("scripts/plot_artifacts.py"),
+        script="scripts/plot_artifacts.py",
+        faulty=SAMPLE.format(release=CONTRAST["faulty"], scale=CONTRAST["scale"], draws=DRAWS),
+        fixed=SAMPLE.format(release=CONTRAST["fixed"], scale=CONTRAST["scale"], draws=DRAWS),
+    output:
+        png=report(
+            "figures/opendp/artifacts.png",
+            caption="../report/artifacts.rst",
+            category="OpenDP",
+            labels={"figure": "artifacts"},
+        ),
+        svg="figures/opendp/artifacts.svg",
+        pdf="figures/opendp/artifacts.pdf",
+    log:
+        "logs/opendp/plot_artifacts.log",
+    conda:
+        "../../environment.yml"
+    params:
+        contrast=CONTRAST,
+        draws=DRAWS,
+    shell:
+        "python {input.script} --faulty {input.faulty} --fixed {input.fixed}"
+        " --figure {output.png} --log {log}"
+
+
+rule plot_plrv:
+    """The paper's Fig. 9: the privacy loss of every output against its bounds."""
+    input:
+        code=code("scripts/plot_plrv.py"),
+        script="scripts/plot_plrv.py",
+        plrv="results/opendp/plrv.tsv",
+    output:
+        png=report(
+            "figures/opendp/plrv.png",
+            caption="../report/plrv.rst",
+            category="OpenDP",
+            labels={"figure": "privacy loss per output"},
+        ),
+        svg="figures/opendp/plrv.svg",
+        pdf="figures/opendp/plrv.pdf",
+    log:
+        "logs/opendp/plot_plrv.log",
+    conda:
+        "../../environment.yml"
+    params:
+        faulty=CONTRAST["faulty"],
+        fixed=CONTRAST["fixed"],
+        scale=CONTRAST["scale"],
+        draws=DRAWS,
+        alpha=config["alpha"],
+    shell:
+        "python {input.script} --plrv {input.plrv} --faulty {params.faulty}"
+        " --fixed {params.fixed} --scale {params.scale} --figure {output.png} --log {log}"
+
+
+rule render_releases:
+    """releases.tsv as a page that the report shows inline."""
+    input:
+        code=code("scripts/render_table.py"),
+        script="scripts/render_table.py",
+        table="results/opendp/releases.tsv",
+    output:
+        page=report(
+            "results/opendp/releases.html",
+            caption="../report/releases.rst",
+            category="OpenDP",
+            labels={"figure": "table: releases"},
+        ),
+    log:
+        "logs/opendp/render_releases.log",
+    conda:
+        "../../environment.yml"
+    params:
+        title="OpenDP releases against the discrete Laplace law",
+        draws=DRAWS,
+        alpha=config["alpha"],
+    shell:
+        "python {input.script} --table {input.table} --title {params.title:q} --page {output.page}"
+        " --log {log}"
