@@ -189,7 +189,7 @@ def chi_square_moments(null: np.ndarray, law: np.ndarray, draws: int) -> Moments
         + 6 * n * (n - 1) * float(np.sum(ratio**2))
         + n * float(np.sum(ratio / p))
     ) / n**2
-    return Moments(mean, float(np.sqrt(variance)))
+    return Moments(mean, float(np.sqrt(max(variance, 0.0))))
 
 
 def z_test(mean: float, theory_mean: float, theory_sd: float, draws: int) -> ZTest:
@@ -234,7 +234,7 @@ def neighbour_loss(counts: np.ndarray, counts_next: np.ndarray, alpha: float) ->
 
 
 def detectable_loss(total: np.ndarray, claimed: float, alpha: float) -> np.ndarray:
-    """The loss that `neighbour_loss` certifies as above ``claimed`` with probability one half.
+    """The smallest estimate that `neighbour_loss` certifies as above ``claimed``.
 
     Parameters
     ----------
@@ -244,10 +244,10 @@ def detectable_loss(total: np.ndarray, claimed: float, alpha: float) -> np.ndarr
     Returns
     -------
     float array
-        Smallest true loss whose typical outcome certifies it; infinite where even the most extreme
-        outcome could not.
+        Smallest loss that, found in the counts, certifies itself; infinite where x + 1 would have to
+        be missing altogether.
     """
     total = np.asarray(total, dtype=np.int64)
     share = special.expit(claimed)
     critical = distributions.binom.isf(alpha / 2, total, share) + 1
-    return np.where(critical <= total, special.logit(np.minimum(critical / total, 1.0)), np.inf)
+    return special.logit(np.minimum(critical / total, 1.0))

@@ -192,7 +192,6 @@ def read_table(path: Path | str, text: Iterable[str] = ()) -> pd.DataFrame:
             dtype=dict.fromkeys(text, str),
             keep_default_na=False,
             na_values=["nan", ""],
-            float_precision="round_trip",
         )
     except FileNotFoundError as error:
         raise DamagedFile(f"{path}: no such file") from error

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import jsonschema
 import yaml
+from packaging.version import Version
 
 # `python` in a shell command is the interpreter that runs Snakemake, whether its environment was
 # activated or not.
@@ -27,11 +28,15 @@ def is_finite_number(_, value):
     return type(value) in (int, float) and math.isfinite(value)
 
 
+def is_integer(_, value):
+    return type(value) is int
+
+
 def validate_config():
     """Check the config against its schema; its first error names the key, the value and the need."""
     schema = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
     plain = jsonschema.Draft202012Validator
-    checker = plain.TYPE_CHECKER.redefine("number", is_finite_number)
+    checker = plain.TYPE_CHECKER.redefine_many({"number": is_finite_number, "integer": is_integer})
     validator = jsonschema.validators.extend(plain, type_checker=checker)(schema)
     error = jsonschema.exceptions.best_match(validator.iter_errors(config))
     if error is None:
@@ -55,7 +60,7 @@ def check_opendp_config():
     for place, release in enumerate(releases):
         if not (ROOT / f"workflow/envs/opendp-{release}.txt").is_file():
             pins = (ROOT / "workflow/envs").glob("opendp-*.txt")
-            pinned = sorted(path.stem.removeprefix("opendp-") for path in pins)
+            pinned = sorted((path.stem.removeprefix("opendp-") for path in pins), key=Version)
             stop(
                 f"opendp.releases[{place}]: {release!r} found, one of {', '.join(pinned)} expected "
                 "(scripts/pin_release.py adds another that exists)"
@@ -83,18 +88,17 @@ validate_config()
 check_opendp_config()
 
 
-def code(entry):
-    """A script (or notebook) and the noiseaudit modules that it imports, directly or not.
+def modules(entry):
+    """The noiseaudit modules that a script or notebook imports, directly or not.
 
-    Given as inputs of the rule that runs the script, they make an edit rerun what depends on it and
-    nothing else.
+    With the script itself they are inputs of the rule that runs it, so that an edit reruns what
+    depends on it and nothing else.
     """
-    found, pending = [], [entry]
+    found, pending = set(), [entry]
     while pending:
-        path = pending.pop()
-        if path not in found:
-            found.append(path)
-            pending += imported_modules(path)
+        new = set(imported_modules(pending.pop())) - found
+        found |= new
+        pending += new
     return sorted(found)
 
 

@@ -8,8 +8,8 @@ COMPARISON = ["results/comparison.tsv", "results/comparison.html"] if COMPARISON
 rule tabulate_comparison:
     """Every printed number of the sources, one row each."""
     input:
-        code=code("scripts/join_tables.py"),
         script="scripts/join_tables.py",
+        modules=modules("scripts/join_tables.py"),
         tables=COMPARISONS,
     output:
         table=ensure("results/comparison.tsv", non_empty=True),
@@ -24,8 +24,8 @@ rule tabulate_comparison:
 rule render_comparison:
     """comparison.tsv as a page that the report shows inline."""
     input:
-        code=code("scripts/render_table.py"),
         script="scripts/render_table.py",
+        modules=modules("scripts/render_table.py"),
         table="results/comparison.tsv",
     output:
         page=report(
@@ -48,10 +48,10 @@ rule render_comparison:
 rule execute_opendp:
     """Review the OpenDP study in its notebook."""
     input:
-        code=code("scripts/execute_notebook.py"),
         script="scripts/execute_notebook.py",
-        modules=code("notebooks/opendp.ipynb"),
+        modules=modules("scripts/execute_notebook.py"),
         notebook="notebooks/opendp.ipynb",
+        notebook_modules=modules("notebooks/opendp.ipynb"),
         releases="results/opendp/releases.tsv",
         comparison="results/opendp/comparison.tsv",
         artifacts="figures/opendp/artifacts.png",
@@ -73,8 +73,8 @@ rule execute_opendp:
 rule render_notebook:
     """An executed notebook as one HTML page that needs no network."""
     input:
-        code=code("scripts/render_notebook.py"),
         script="scripts/render_notebook.py",
+        modules=modules("scripts/render_notebook.py"),
         notebook="results/notebooks/{name}.ipynb",
         template="workflow/templates/offline/index.html.j2",
     output:

@@ -36,8 +36,8 @@ wildcard_constraints:
 rule install_release:
     """Download one released wheel, by its hash, into a folder of its own."""
     input:
-        code=code("scripts/install_release.py"),
         script="scripts/install_release.py",
+        modules=modules("scripts/install_release.py"),
         pins="workflow/envs/opendp-{release}.txt",
     output:
         site=directory("resources/opendp/{release}"),
@@ -55,8 +55,8 @@ rule install_release:
 rule draw_release:
     """Draw from one release at one scale, on the operating system's entropy."""
     input:
-        code=code("scripts/draw_release.py"),
         script="scripts/draw_release.py",
+        modules=modules("scripts/draw_release.py"),
         site="resources/opendp/{release}",
     output:
         samples=SAMPLE,
@@ -78,8 +78,8 @@ rule draw_release:
 rule tabulate_plrv:
     """The privacy loss of every output of every sample, with certified bounds."""
     input:
-        code=code("scripts/tabulate_plrv.py"),
         script="scripts/tabulate_plrv.py",
+        modules=modules("scripts/tabulate_plrv.py"),
         samples=SAMPLES,
     output:
         table=ensure("results/opendp/plrv.tsv", non_empty=True),
@@ -98,8 +98,8 @@ rule tabulate_plrv:
 rule tabulate_releases:
     """Fit, certified epsilon and verdict of every release at every scale."""
     input:
-        code=code("scripts/tabulate_releases.py"),
         script="scripts/tabulate_releases.py",
+        modules=modules("scripts/tabulate_releases.py"),
         samples=SAMPLES,
         plrv="results/opendp/plrv.tsv",
     output:
@@ -119,8 +119,8 @@ rule tabulate_releases:
 rule compare_opendp:
     """The paper's printed numbers that a released wheel can answer, beside ours."""
     input:
-        code=code("scripts/compare_opendp.py"),
         script="scripts/compare_opendp.py",
+        modules=modules("scripts/compare_opendp.py"),
         releases="results/opendp/releases.tsv",
         published="resources/published/opendp.tsv",
     output:
@@ -140,8 +140,8 @@ rule compare_opendp:
 rule plot_artifacts:
     """The paper's Fig. 1 and 2: spikes in a faulty release, none in a fixed one."""
     input:
-        code=code("scripts/plot_artifacts.py"),
         script="scripts/plot_artifacts.py",
+        modules=modules("scripts/plot_artifacts.py"),
         faulty=SAMPLE.format(release=CONTRAST["faulty"], scale=CONTRAST["scale"], draws=DRAWS),
         fixed=SAMPLE.format(release=CONTRAST["fixed"], scale=CONTRAST["scale"], draws=DRAWS),
     output:
@@ -168,8 +168,8 @@ rule plot_artifacts:
 rule plot_plrv:
     """The paper's Fig. 9: the privacy loss of every output against its bounds."""
     input:
-        code=code("scripts/plot_plrv.py"),
         script="scripts/plot_plrv.py",
+        modules=modules("scripts/plot_plrv.py"),
         plrv="results/opendp/plrv.tsv",
     output:
         png=report(
@@ -198,8 +198,8 @@ rule plot_plrv:
 rule render_releases:
     """releases.tsv as a page that the report shows inline."""
     input:
-        code=code("scripts/render_table.py"),
         script="scripts/render_table.py",
+        modules=modules("scripts/render_table.py"),
         table="results/opendp/releases.tsv",
     output:
         page=report(

@@ -233,7 +233,7 @@ def _draw_multiple(ax: Axes, rows: pd.DataFrame, colour: str) -> None:
             linewidth=0.6,
             label="exact law of this release",
         )
-    ax.legend(loc="lower left", ncols=2, handlelength=1.2, borderaxespad=0.2)
+    ax.legend(loc="upper right", handlelength=1.2, borderaxespad=0.2)
     worst = certified.idxmax()
     if certified[worst] > 1:
         place = f"{shown['x'][worst]}".replace("-", "−")
