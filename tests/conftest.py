@@ -1,0 +1,79 @@
+"""The project on small samples, run once for all tests that look at its outputs."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+TOOLS = Path(sys.executable).parent
+
+
+class Project:
+    """A copy of the project's sources in a folder of its own, with its outputs."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        # Jobs import the copy's library, not the installed one.
+        self.environment = os.environ | {
+            "PYTHONPATH": str(folder / "src"),
+            "PATH": os.pathsep.join([str(TOOLS), os.environ["PATH"]]),
+        }
+
+    @classmethod
+    def copy_of_sources(cls, folder: Path) -> "Project":
+        listed = subprocess.run(
+            ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        for name in filter(None, listed.stdout.split("\0")):
+            if (ROOT / name).is_file():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(ROOT / name, folder / name)
+        return cls(folder)
+
+    def run(self, *command: str, **more: str) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            command,
+            cwd=self.folder,
+            env=self.environment | more,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def snakemake(self, *arguments: str, config: str = "config/quick.yaml", **more: str):
+        # --configfile takes every word that follows it, so it comes last.
+        return self.run("snakemake", "--cores", "2", *arguments, "--configfile", config, **more)
+
+    def script(self, name: str, *arguments: object) -> subprocess.CompletedProcess:
+        return self.run("python", f"scripts/{name}.py", *map(str, arguments))
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory) -> Project:
+    """The project after `snakemake --configfile config/quick.yaml`, real wheels included."""
+    project = Project.copy_of_sources(tmp_path_factory.mktemp("project"))
+    run = project.snakemake()
+    assert run.returncode == 0, run.stderr[-5000:]
+    return project
+
+
+@pytest.fixture
+def spare(finished, tmp_path) -> Project:
+    """A copy of the finished project to break. Its files are links: replace them, never edit."""
+    folder = tmp_path / "spare"
+    subprocess.run(["cp", "-al", finished.folder, folder], check=True)
+    return Project(folder)
+
+
+@pytest.fixture
+def sources(tmp_path) -> Project:
+    """The project's sources alone, as after a clone."""
+    return Project.copy_of_sources(tmp_path / "clone")

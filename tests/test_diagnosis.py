@@ -1,0 +1,130 @@
+"""The verdict on a sample: healthy laws pass, the faulty one is caught, each at a stated rate."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import kstest
+
+from noiseaudit import entropy, stats
+from noiseaudit.cks20 import diagnosis, exact
+
+ALPHA = 1e-6
+
+
+def sample(scale, variant, draws=10**6, seed=1):
+    """Counts drawn straight from the exact law, as one multinomial."""
+    law, cutoff = exact.discrete_laplace(scale, variant), diagnosis.window_cutoff(scale, draws)
+    expected = diagnosis.expected_counts(law, cutoff, draws)
+    generator = entropy.generator(seed, "diagnosis", str(scale), variant)
+    counts = generator.multinomial(draws, expected / expected.sum())
+    x = np.arange(-cutoff - 1, cutoff + 2)
+    moments = int(counts @ x), int(counts @ x**2)
+    return diagnosis.Sample({}, scale, stats.Histogram(cutoff, counts, draws, *moments))
+
+
+def summary(drawn, variant):
+    losses = diagnosis.neighbour_losses(drawn, variant, ALPHA / (2 * drawn.histogram.cutoff))
+    return diagnosis.summarise(drawn, variant, losses, ALPHA, ALPHA / (2 * drawn.histogram.cutoff))
+
+
+def test_the_papers_bins():
+    assert diagnosis.window_cutoff(Fraction(10), 10**6) == 138
+    assert diagnosis.window_cutoff(Fraction(1), 10**6) == 13
+
+
+@pytest.mark.parametrize(
+    "scale", [Fraction(1), Fraction(7, 3), Fraction(3.3), Fraction(10), Fraction(100)]
+)
+def test_healthy_draws_pass(scale):
+    """A false alarm has probability 2·10⁻⁶ a scale; the seed is fixed."""
+    found = summary(sample(scale, "fixed"), "fixed")
+    assert found["verdict"] == diagnosis.HEALTHY
+    assert found["realised_epsilon_low"] <= found["claimed_epsilon"] < found["detectable_epsilon"]
+    assert found["realised_epsilon_exact"] == pytest.approx(found["claimed_epsilon"])
+    assert abs(found["chi2"] - found["expected_chi2"]) < 5 * found["expected_chi2_sd"]
+
+
+@pytest.mark.parametrize("scale", [Fraction(3), Fraction(5), Fraction(10)])
+def test_faulty_draws_are_certified_violations(scale):
+    found = summary(sample(scale, "faulty"), "faulty")
+    assert found["verdict"] == diagnosis.VIOLATION
+    assert (
+        found["claimed_epsilon"] < found["realised_epsilon_low"] < found["realised_epsilon_exact"]
+    )
+    assert abs(found["chi2"] - found["expected_chi2"]) < 5 * found["expected_chi2_sd"]
+
+
+def test_what_single_outputs_cannot_certify_still_fits_badly():
+    found = summary(sample(Fraction(7, 3), "faulty"), "faulty")
+    assert found["verdict"] == diagnosis.WRONG_LAW
+    assert found["realised_epsilon_low"] <= found["claimed_epsilon"]
+
+
+def test_an_output_that_certifies_nothing_is_the_best_counted():
+    found = summary(sample(Fraction(100), "fixed"), "fixed")
+    assert found["realised_epsilon_low"] == 0
+    assert abs(found["realised_x"]) <= 10
+    assert np.isfinite(found["realised_epsilon"])
+
+
+@pytest.mark.parametrize("scale", [Fraction(1), Fraction(2)])
+def test_scales_without_bias(scale):
+    assert summary(sample(scale, "faulty"), "faulty")["verdict"] == diagnosis.HEALTHY
+
+
+def test_expected_chi_square_at_the_papers_settings():
+    moments = diagnosis.expected_chi_square(Fraction(10), "faulty", 10**6)
+    assert moments.mean == pytest.approx(2003, abs=2)
+    assert diagnosis.expected_chi_square(Fraction(10), "fixed", 10**6).mean == pytest.approx(276)
+
+
+def test_pvalues_of_healthy_samples_are_uniform():
+    """Kolmogorov–Smirnov over 200 seeded samples; a false alarm has probability 10⁻⁴."""
+    fits = [
+        diagnosis.fit_discrete_laplace(sample(Fraction(10), "fixed", 10**5, seed), "fixed")
+        for seed in range(200)
+    ]
+    assert kstest([fit["p_pooled"] for fit in fits], "uniform").pvalue > 1e-4
+    assert kstest([fit["mean_z"] for fit in fits], "norm").pvalue > 1e-4
+
+
+def test_losses_cover_the_exact_ones():
+    drawn = sample(Fraction(10), "faulty")
+    losses = diagnosis.neighbour_losses(drawn, "faulty", ALPHA / 276)
+    assert len(losses) == 276
+    assert np.all(
+        (losses["loss_low"] <= losses["exact_loss"]) & (losses["exact_loss"] <= losses["loss_high"])
+    )
+    assert not losses["within_3sigma"].all()
+    assert losses["x"].tolist() == list(range(-138, 138))
+    assert losses["count_next"][:-1].tolist() == losses["count_x"][1:].tolist()
+
+
+def test_a_scale_too_fine_to_enumerate_has_no_exact_value():
+    found = summary(sample(Fraction(3.3), "fixed"), "faulty")
+    assert np.isnan(found["realised_epsilon_exact"])
+    assert np.isnan(found["expected_chi2"])
+
+
+def test_folding_sees_at_a_million_draws_what_single_outputs_do_not():
+    """At scale 100 the pooled test has even chances; the folded one misses with under 10⁻¹²."""
+    found = summary(sample(Fraction(100), "faulty"), "faulty")
+    assert found["dof_folded"] == 99
+    assert found["p_folded"] < 1e-12
+    assert found["verdict"] == diagnosis.WRONG_LAW
+
+
+def test_folding_counts_by_remainder():
+    x = np.arange(-4, 5)
+    assert diagnosis.fold(np.arange(9), x, 3).tolist() == [1 + 4 + 7, 0 + 3 + 5 + 8, 2 + 6]
+
+
+def test_the_folded_test_applies_where_it_can():
+    for scale in (Fraction(1), Fraction(3.3)):
+        assert np.isnan(summary(sample(scale, "fixed"), "fixed")["p_folded"])
+    pvalues = [
+        diagnosis.fit_discrete_laplace(sample(Fraction(7, 3), "fixed", 10**5, seed), "fixed")
+        for seed in range(200)
+    ]
+    assert kstest([fit["p_folded"] for fit in pvalues], "uniform").pvalue > 1e-4

@@ -1,0 +1,107 @@
+"""Exact laws against independent derivations and the published excesses."""
+
+from fractions import Fraction
+from math import exp, gcd
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from noiseaudit.cks20 import exact
+
+fractions = st.integers(1, 400).flatmap(lambda b: st.integers(0, b).map(lambda a: Fraction(a, b)))
+scales = st.fractions(min_value=Fraction(1, 4), max_value=40, max_denominator=12)
+
+
+def test_the_papers_example():
+    assert exact.divide(Fraction(4, 5), 2, "faulty") == Fraction(2, 4)
+    assert exact.divide(Fraction(4, 5), 2, "fixed") == Fraction(2, 5)
+
+
+@given(x=fractions, k=st.integers(1, 60))
+def test_the_faulty_quotient_is_right_exactly_when_nothing_cancels(x, k):
+    wrong = exact.divide(x, k, "faulty") != x / k
+    assert wrong == (gcd(x.numerator, k) > 1 and x != 0)
+    assert 0 <= exact.divide(x, k, "faulty") <= Fraction(1, k)
+    assert exact.divide(x, k, "fixed") == x / k
+
+
+@given(x=fractions)
+def test_the_fixed_coin_is_the_exponential(x):
+    assert float(exact.bernoulli_exp1(x, "fixed")) == pytest.approx(exp(-x), rel=1e-15)
+
+
+@given(x=fractions)
+def test_the_faulty_coin_against_its_tree_of_outcomes(x):
+    """The first failing k, followed outcome by outcome."""
+    true, reached = 0.0, 1.0
+    for k in range(1, 40):
+        success = exact.divide(x, k, "faulty")
+        if k % 2:
+            true += reached * (1 - success)
+        reached *= float(success)
+    assert float(exact.bernoulli_exp1(x, "faulty")) == pytest.approx(true, abs=1e-14)
+
+
+@given(scale=scales, variant=st.sampled_from(exact.VARIANTS))
+def test_laws_are_laws(scale, variant):
+    law = exact.discrete_laplace(scale, variant)
+    x = np.arange(-int(45 * scale) - 1, int(45 * scale) + 2)
+    p = law.pmf(x)
+    assert p.sum() == pytest.approx(1, abs=1e-13)
+    assert np.array_equal(p, p[::-1])
+    assert np.sum(p * x.astype(float) ** 2) == pytest.approx(law.variance, rel=1e-10)
+    steps = np.abs(np.diff(np.log(p[np.abs(x) <= 20 * scale + 1])))
+    assert steps.max() <= law.realised_epsilon * (1 + 1e-9) + 1e-12
+
+
+@given(scale=scales)
+def test_where_nothing_cancels_the_variants_agree(scale):
+    """Draws of the geometric from its definition: u/d kept with e^−u/d, the rest of it is e^−v."""
+    fixed = exact.DiscreteLaplace(scale)
+    d, n = scale.numerator, scale.denominator
+    w = np.arange(60 * d)
+    weight = np.exp(-(w % d) / d) * np.exp(-(w // d))
+    magnitude = np.bincount(w // n, weight)
+    total = 2 * magnitude.sum() - magnitude[0]
+    shown = np.arange(min(magnitude.size, 3 * d))
+    assert magnitude[shown] / total == pytest.approx(fixed.pmf(shown), rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("scale", "epsilon"),
+    [(1, 1.0), (2, 0.5), (3, 0.50409), (10, 0.26614), (100, 0.15073), (1000, 0.14023)],
+)
+def test_realised_epsilon_of_the_faulty_sampler(scale, epsilon):
+    law = exact.discrete_laplace(Fraction(scale), "faulty")
+    assert law.realised_epsilon == pytest.approx(epsilon, abs=5e-6)
+
+
+def test_variance_at_scale_10():
+    assert exact.discrete_laplace(Fraction(10), "fixed").variance == pytest.approx(
+        199.83, abs=0.005
+    )
+    assert exact.discrete_laplace(Fraction(10), "faulty").variance == pytest.approx(
+        200.38, abs=0.005
+    )
+
+
+def test_excess_at_800_of_scale_1000():
+    x = np.array([800])
+    laws = [exact.discrete_laplace(Fraction(1000), variant) for variant in ("faulty", "fixed")]
+    assert laws[0].pmf(x) / laws[1].pmf(x) - 1 == pytest.approx(0.1491, abs=0.0005)
+
+
+@pytest.mark.parametrize(
+    ("scale", "variant", "message"),
+    [
+        (Fraction(0), "fixed", "scale: 0 found"),
+        (Fraction(-1), "faulty", "scale: -1 found"),
+        (Fraction(3.3), "faulty", "a numerator of at most 100000 expected"),
+        (Fraction(3), "broken", "variant: 'broken' found"),
+    ],
+)
+def test_bad_input(scale, variant, message):
+    with pytest.raises(ValueError, match=message):
+        exact.discrete_laplace(scale, variant)

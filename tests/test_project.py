@@ -1,0 +1,97 @@
+"""The project's own files agree with each other."""
+
+import ast
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from conftest import ROOT
+
+LIBRARY = ROOT / "src/noiseaudit"
+
+
+def direct_requirements():
+    lines = (ROOT / "requirements.in").read_text().splitlines()
+    return [name for line in lines if (name := line.split("#")[0].strip())]
+
+
+def pins():
+    """Versions in the lock file, for Python 3.11."""
+    text = (ROOT / "requirements.txt").read_text()
+    found = re.findall(r"^([a-z0-9-]+)==([^ ]+)(?: ; (.*))? \\$", text, re.M)
+    return {
+        name: version for name, version, marker in found if ">=" not in marker or "3.11" in marker
+    }
+
+
+def test_conda_users_get_the_pinned_versions():
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    listed = [entry for entry in environment["dependencies"] if isinstance(entry, str)]
+    versions = dict(entry.split("=") for entry in listed if "=" in entry)
+    assert versions.pop("python") == "3.11"
+    versions["matplotlib"] = versions.pop("matplotlib-base")
+    assert versions == {name: pins()[name] for name in direct_requirements()}
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+def test_every_pin_has_hashes_and_no_index(name):
+    text = (ROOT / name).read_text()
+    blocks = re.findall(r"^[a-z0-9-]+==.*\n((?:    .*\n?)*)", text, re.M)
+    assert len(blocks) > 10
+    assert all("--hash=sha256:" in block for block in blocks)
+    assert "://" not in text
+    assert "index-url" not in text
+
+
+def imports(path: Path) -> set[str]:
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+FLOORS = [
+    ["entropy", "stats", "tables", "jobs", "_draw_from_wheel"],
+    ["releases", "cks20"],
+    ["published", "figures"],
+]
+
+
+def floor_of(module: str) -> int:
+    (floor,) = [place for place, rooms in enumerate(FLOORS) if module in rooms]
+    return floor
+
+
+@pytest.mark.parametrize("path", sorted(LIBRARY.rglob("*.py")), ids=lambda path: path.stem)
+def test_arrows_run_downwards(path):
+    room = path.relative_to(LIBRARY).parts[0].removesuffix(".py")
+    if room == "__init__":
+        return
+    for name in imports(path):
+        parts = name.split(".")
+        if parts[0] == "noiseaudit" and parts[1] != room:
+            assert floor_of(parts[1]) < floor_of(room), f"{room} imports {parts[1]}"
+        assert parts[0] not in {"snakemake", "papermill"}
+        assert parts[0] != "matplotlib" or room == "figures"
+
+
+def test_no_outputs_are_committed():
+    listed = subprocess.run(
+        ["git", "ls-files", "results", "figures", "resources/opendp"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert listed.stdout.split() == ["figures/README.md", "results/README.md"]
+
+
+def test_source_notebooks_hold_no_outputs():
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        text = path.read_text()
+        assert '"outputs": []' in text
+        assert '"output_type"' not in text
+        assert '"parameters"' in text

@@ -1,0 +1,129 @@
+"""Scripts by their command line."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from noiseaudit import tables
+
+SCRIPTS = sorted(path.stem for path in (Path(__file__).parent.parent / "scripts").glob("*.py"))
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_each_script_explains_itself(sources, name):
+    run = sources.script(name, "--help")
+    assert run.returncode == 0
+    assert run.stdout.startswith("Usage: ")
+    assert "--log" in run.stdout
+
+
+def sample(finished, release="0.14.1"):
+    return (
+        finished.folder / f"results/opendp/samples/opendp-{release}_scale-10_draws-200000.parquet"
+    )
+
+
+def fails(run, *words):
+    """One line on the terminal, a non-zero exit, no traceback."""
+    assert run.returncode != 0
+    (line,) = run.stderr.strip().splitlines()
+    for word in words:
+        assert word in line
+    return True
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("--scale", "0", ["scale: 0.0 found", "above 0"]),
+        ("--scale", "-3", ["scale: -3.0 found"]),
+        ("--scale", "nan", ["scale: nan found"]),
+        ("--scale", "inf", ["scale: inf found"]),
+        ("--scale", "ten", ["'--scale'", "'ten' is not a valid float"]),
+        ("--draws", "0", ["draws", "0, 10000 found"]),
+        ("--draws", "1.5", ["'--draws'", "'1.5' is not a valid integer"]),
+        ("--release", "0.14.2", ["version 0.14.1 answered"]),
+        ("--sight", "x", ["--sight"]),
+    ],
+)
+def test_drawing_with_a_bad_argument(finished, tmp_path, option, value, words):
+    arguments = {
+        "--release": "0.14.1",
+        "--site": finished.folder / "resources/opendp/0.14.1",
+        "--scale": "10",
+        "--draws": "100",
+        "--samples": tmp_path / "out/sample.parquet",
+        option: value,
+    }
+    flat = [part for pair in arguments.items() for part in pair]
+    assert fails(finished.script("draw_release", *flat), "draw_release: ", *words)
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_a_traceback_goes_to_the_log(finished, tmp_path):
+    run = finished.script(
+        "plot_plrv", "--plrv", tmp_path / "none.tsv", "--faulty", "a", "--fixed", "b",
+        "--scale", 1, "--figure", tmp_path / "x.png", "--log", tmp_path / "logs/job.log",
+    )  # fmt: skip
+    assert fails(run, "plot_plrv: ", "none.tsv: no such file")
+    log = (tmp_path / "logs/job.log").read_text()
+    assert "Traceback" in log
+    assert log.rstrip().endswith(run.stderr.strip())
+
+
+def test_a_damaged_sample_is_named_and_leaves_nothing(finished, tmp_path):
+    damaged = tmp_path / sample(finished).name
+    damaged.write_bytes(sample(finished).read_bytes()[:5000])
+    run = finished.script(
+        "tabulate_plrv", "--sample", damaged, "--alpha", "1e-6", "--table", tmp_path / "plrv.tsv"
+    )
+    assert fails(run, str(damaged), "truncated, damaged or not Parquet")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [damaged.name]
+
+
+def test_a_sample_under_another_name_is_named(finished, tmp_path):
+    swapped = tmp_path / sample(finished, "0.14.2").name
+    swapped.write_bytes(sample(finished, "0.14.1").read_bytes())
+    run = finished.script(
+        "tabulate_plrv", "--sample", swapped, "--alpha", "1e-6", "--table", tmp_path / "plrv.tsv"
+    )
+    assert fails(run, "holds opendp-0.14.1", "another job's samples")
+
+
+def test_pinning_a_release_that_does_not_exist(finished, tmp_path):
+    run = finished.script("pin_release", "0.99.0", "--folder", tmp_path)
+    assert fails(run, "opendp 0.99.0 cannot be pinned", "no version of opendp==0.99.0")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_pinning_a_release_gives_the_committed_pins(finished, tmp_path):
+    assert finished.script("pin_release", "0.14.1", "--folder", tmp_path).returncode == 0
+    pins = (tmp_path / "opendp-0.14.1.txt").read_text()
+    assert pins == (finished.folder / "workflow/envs/opendp-0.14.1.txt").read_text()
+
+
+def test_a_sample_says_where_it_came_from(finished):
+    origin = tables.read_provenance(sample(finished))
+    assert origin["job"] == {"release": "0.14.1", "scale": 10, "draws": 200000, "batch": 10000}
+    assert origin["seed"] == "operating system"
+    assert origin["versions"]["opendp"] == "0.14.1"
+
+
+def test_a_failing_notebook_leaves_nothing_but_its_log(finished, tmp_path):
+    run = finished.script(
+        "execute_notebook", "--notebook", "notebooks/opendp.ipynb", "--executed",
+        tmp_path / "out.ipynb", "-p", "tables", "/nowhere", "--log", tmp_path / "job.log",
+    )  # fmt: skip
+    assert fails(run, "notebooks/opendp.ipynb, cell ", "no such file")
+    assert [path.name for path in tmp_path.iterdir()] == ["job.log"]
+
+
+def test_joining_tables(finished, tmp_path):
+    for name, value in (("a", 1.5), ("b", float("nan"))):
+        tables.write_table(tmp_path / f"{name}.tsv", pd.DataFrame({"x": [value]}))
+    run = finished.script(
+        "join_tables", tmp_path / "a.tsv", tmp_path / "b.tsv", "--table", tmp_path / "c.tsv"
+    )
+    assert run.returncode == 0
+    assert (tmp_path / "c.tsv").read_text() == "x\n1.5\nnan\n"
