@@ -52,6 +52,11 @@ def seed_sequence(seed: int, *identity: str | int | float) -> np.random.SeedSequ
     return np.random.SeedSequence(seed, spawn_key=np.frombuffer(digest, dtype="<u4").tolist())
 
 
+def derived_seed(seed: int, *identity: str | int | float) -> int:
+    """A master seed for one of many repetitions of a study, from the study's own."""
+    return int(seed_sequence(seed, *identity).generate_state(1, np.uint64)[0])
+
+
 def generator(seed: int, *identity: str | int | float) -> np.random.Generator:
     """A PCG64 generator keyed by a job's identity (see `seed_sequence`)."""
     return np.random.Generator(np.random.PCG64(seed_sequence(seed, *identity)))

@@ -52,6 +52,21 @@ class Moments:
 
 
 @dataclass(frozen=True)
+class Estimate:
+    """A value with its confidence interval."""
+
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def normal(cls, value: float, sd: float, alpha: float) -> Estimate:
+        """A value whose standard deviation is known, with its ``1 − alpha`` interval."""
+        reach = float(distributions.norm.isf(alpha / 2)) * sd
+        return cls(value, value - reach, value + reach)
+
+
+@dataclass(frozen=True)
 class Loss:
     """Privacy losses ``ln(P/Q)``: estimates with their confidence bounds (arrays of one shape).
 
@@ -155,7 +170,7 @@ def pool_tails(expected: np.ndarray, minimum: float = POOLED_MINIMUM) -> np.ndar
 def chi_square_pooled(
     observed: np.ndarray, expected: np.ndarray, minimum: float = POOLED_MINIMUM
 ) -> ChiSquare:
-    """Pearson's chi-square with pooled tails (see `pool_tails`): the test that carries a verdict."""
+    """Pearson's chi-square with pooled tails (see `pool_tails`): of every bin enough is expected."""
     starts = pool_tails(expected, minimum)
     return chi_square(np.add.reduceat(observed, starts), np.add.reduceat(expected, starts))
 
@@ -198,10 +213,33 @@ def z_test(mean: float, theory_mean: float, theory_sd: float, draws: int) -> ZTe
     return ZTest(float(z), float(2 * distributions.norm.sf(abs(z))))
 
 
+def mean_and_sd(values: np.ndarray, alpha: float) -> dict[str, Estimate]:
+    """``mean`` and ``sd`` of normal values, shape ``(n,)`` with n ≥ 2, with ``1 − alpha`` intervals.
+
+    Student's for the mean, chi-square for the standard deviation.
+    """
+    n = values.size
+    mean, sd = float(np.mean(values)), float(np.std(values, ddof=1))
+    reach = float(distributions.t.isf(alpha / 2, n - 1)) * sd / np.sqrt(n)
+    low, high = sd * np.sqrt((n - 1) / distributions.chi2.isf([alpha / 2, 1 - alpha / 2], n - 1))
+    return {
+        "mean": Estimate(mean, mean - reach, mean + reach),
+        "sd": Estimate(sd, float(low), float(high)),
+    }
+
+
 def clopper_pearson(
     successes: np.ndarray | int, trials: np.ndarray | int, alpha: float
 ) -> Interval:
-    """The exact two-sided ``1 − alpha`` interval of a binomial probability, elementwise."""
+    """The exact two-sided ``1 − alpha`` interval of a binomial probability, elementwise.
+
+    Raises
+    ------
+    ValueError
+        If alpha is not a probability between 0 and 1.
+    """
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha: {alpha} found, a probability between 0 and 1 expected")
     low, high = proportion_confint(successes, trials, alpha=alpha, method="beta")
     return Interval(low, high)
 
