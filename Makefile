@@ -19,10 +19,12 @@ export UV_LINK_MODE = copy
 all: .venv/pipeline ## set up, then every figure, table and notebook at the papers' scale
 	@echo "make: running the pipeline at the papers' scale (config/config.yaml)"
 	@$(SNAKEMAKE) all
+	@echo "make: done; see figures/, results/ and results/notebooks/*.html"
 
-quick: .venv/pipeline ## the same on small samples, in minutes
+quick: .venv/pipeline ## the same on small samples, in a minute or two, in place of the full results
 	@echo "make: running the pipeline on small samples (config/quick.yaml)"
 	@$(SNAKEMAKE) all --configfile config/quick.yaml
+	@echo "make: done on small samples; see figures/, results/ and results/notebooks/*.html"
 
 test: .venv/tools ## set up, then lint, format, workflow lint and tests
 	@echo "make: checking style"
@@ -55,7 +57,7 @@ help: ## this list
 
 # uv installs the locked set in seconds. It is itself taken from the lock file, by its hashes.
 .venv/bin/uv: requirements.txt
-	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit(f"make: Python {v[0]}.{v[1]} found as $(PYTHON), 3.11 or newer expected (make PYTHON=...)")'
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; v >= (3, 11) or sys.exit("make: Python %d.%d found as $(PYTHON), 3.11 or newer expected (make PYTHON=...)" % v)'
 	@echo "make: creating .venv"
 	@$(PYTHON) -m venv .venv
 	@awk '/^uv==/ { wanted = 1 } wanted { print } wanted && !/\\$$/ { exit }' requirements.txt > .venv/uv.txt

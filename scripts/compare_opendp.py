@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pandas as pd
 
-from noiseaudit import jobs, published, releases, stats, tables
+from noiseaudit import jobs, published, stats, tables
 from noiseaudit.cks20 import diagnosis, exact
 
 PAPER_SCALE, PAPER_DRAWS = 10, 1_000_000  # Sec. V and VI
@@ -18,22 +18,27 @@ PAPER_SCALE, PAPER_DRAWS = 10, 1_000_000  # Sec. V and VI
 @click.option("--published", "printed", required=True, type=click.Path(path_type=Path))
 @click.option("--release", required=True, help="The release that stands for the paper's original.")
 @click.option("--scale", required=True, type=float, help="The scale to compare.")
+@click.option("--alpha", required=True, type=float, help="Error probability of the whole table.")
 @click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
-def compare_opendp(ours: Path, printed: Path, release: str, scale: float, table: Path) -> None:
+def compare_opendp(
+    ours: Path, printed: Path, release: str, scale: float, alpha: float, table: Path
+) -> None:
     rows = tables.read_table(ours, text=["release"])
-    measured = rows[(rows["release"] == release) & (rows["scale"] == scale)].iloc[0]
+    measured = tables.select(rows, release=release, scale=scale).iloc[0]
     same = scale == PAPER_SCALE and measured["samples"] == PAPER_DRAWS
-    expected = expected_moments(releases.variant_of(release))
+    expected = expected_moments(diagnosis.variant_of(release))
     numbers = published.read(printed)
     chosen = (numbers["layer"] == "discrete_laplace") & (numbers["variant"] == "faulty")
     compared = [
         {
             "source": "opendp",
             "location": number.location,
-            "quantity": f"discrete_laplace {number.quantity}, {releases.source_name(release)}",
+            "quantity": f"discrete_laplace {number.quantity}, {diagnosis.source_name(release)}",
             **published.compare(
                 number.published,
-                measured[number.quantity],
+                stats.Estimate.normal(
+                    measured[number.quantity], expected[number.quantity].sd, alpha / len(expected)
+                ),
                 expected[number.quantity],
                 unlike=None if same else f"{measured['samples']} draws at scale {scale:g}",
             ),

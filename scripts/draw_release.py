@@ -24,7 +24,7 @@ def draw_release(
         seed="operating system",
         packages=["noiseaudit", "numpy", "pyarrow"],
     )
-    origin["versions"]["opendp"] = release  # `releases.draw` refuses any other
+    origin["versions"]["opendp"] = releases.answering_version(site, release)
     noise = releases.draw(site, release, scale, draws, batch)
     tables.write_samples(samples, _columns(noise, draws, f"opendp {release}, {scale:g}"), origin)
 

@@ -31,6 +31,7 @@ def pin_release(release: str, folder: Path) -> None:
         raise ValueError(f"opendp {release} cannot be pinned: {finished.stderr.strip()}")
     with tables.replacing(folder / f"opendp-{release}.txt") as temporary:
         temporary.write_text(finished.stdout)
+    click.echo(f"{folder / f'opendp-{release}.txt'} written; now name {release} in the config")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from noiseaudit import jobs, releases
+from noiseaudit import jobs
 from noiseaudit.cks20 import diagnosis
 from noiseaudit.figures import opendp, style
 
@@ -20,7 +20,7 @@ from noiseaudit.figures import opendp, style
 )
 def plot_artifacts(faulty: Path, fixed: Path, figure: Path) -> None:
     samples = [diagnosis.Sample.read(path) for path in (faulty, fixed)]
-    entries = opendp.contrast(*(releases.source_name(sample.job["release"]) for sample in samples))
+    entries = [opendp.entry(sample.job["release"]) for sample in samples]
     style.save(opendp.artifacts(entries, samples), figure)
 
 

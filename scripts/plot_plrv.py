@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from noiseaudit import jobs, releases, tables
+from noiseaudit import jobs, tables
 from noiseaudit.figures import opendp, style
 
 
@@ -20,9 +20,9 @@ from noiseaudit.figures import opendp, style
     help="PNG to write, with .svg and .pdf.",
 )
 def plot_plrv(plrv: Path, faulty: str, fixed: str, scale: float, figure: Path) -> None:
-    losses = tables.read_table(plrv, text=["source"])
-    entries = opendp.contrast(releases.source_name(faulty), releases.source_name(fixed))
-    style.save(opendp.plrv(entries, losses[losses["scale"] == scale]), figure)
+    losses = tables.select(tables.read_table(plrv, text=["source"]), scale=scale)
+    entries = [opendp.entry(faulty), opendp.entry(fixed)]
+    style.save(opendp.plrv(entries, losses), figure)
 
 
 if __name__ == "__main__":

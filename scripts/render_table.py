@@ -15,9 +15,11 @@ PAGE = """<!DOCTYPE html>
 <style>
 body {{ font: 14px/1.4 system-ui, sans-serif; margin: 1.5rem; color: #222; }}
 table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; }}
-th, td {{ padding: 0.25rem 0.7rem; border-bottom: 1px solid #ddd; text-align: right; }}
+th, td {{ padding: 0.25rem 0.7rem; border-bottom: 1px solid #ddd; }}
+th, td {{ text-align: right; white-space: nowrap; }}
 th {{ position: sticky; top: 0; background: #fff; border-bottom: 2px solid #767676; }}
-td:first-child, th:first-child, td:last-child {{ text-align: left; }}
+td:first-child, th:first-child {{ text-align: left; }}
+td:last-child, th:last-child {{ text-align: left; }}
 tbody tr:hover {{ background: #f4f4f4; }}
 </style>
 </head>
@@ -32,16 +34,23 @@ tbody tr:hover {{ background: #f4f4f4; }}
 @click.command(help=__doc__)
 @click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to read.")
 @click.option("--title", required=True, help="Heading of the page.")
+@click.option("--column", "columns", multiple=True, help="A column to show; all by default.")
 @click.option("--page", required=True, type=click.Path(path_type=Path), help="HTML to write.")
-def render_table(table: Path, title: str, page: Path) -> None:
+def render_table(table: Path, title: str, columns: tuple[str, ...], page: Path) -> None:
     rows = tables.read_table(table, text=["release"] if "release" in header(table) else [])
-    body = rows.to_html(index=False, border=0, na_rep="", float_format=lambda value: f"{value:.5g}")
+    shown = rows[list(columns)] if columns else rows
+    body = shown.to_html(index=False, border=0, na_rep="", float_format=short)
     with tables.replacing(page) as temporary:
         temporary.write_text(PAGE.format(title=escape(title), table=body), encoding="utf-8")
 
 
 def header(table: Path) -> list[str]:
     return table.open(encoding="utf-8").readline().rstrip("\n").split("\t")
+
+
+def short(value: float) -> str:
+    """Five digits."""
+    return f"{value:.5g}"
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 import pandas as pd
 
-from noiseaudit import jobs, releases, tables
+from noiseaudit import jobs, tables
 from noiseaudit.cks20 import diagnosis
 
 
@@ -25,9 +25,8 @@ def tabulate_plrv(paths: tuple[Path, ...], alpha: float, table: Path) -> None:
     alpha_of_row = alpha / sum(2 * sample.histogram.cutoff for sample in samples)
     parts = []
     for sample in samples:
-        release = sample.job["release"]
-        losses = diagnosis.neighbour_losses(sample, releases.variant_of(release), alpha_of_row)
-        losses.insert(0, "source", releases.source_name(release))
+        losses = diagnosis.neighbour_losses(sample, alpha_of_row)
+        losses.insert(0, "source", sample.source)
         losses.insert(1, "scale", sample.job["scale"])
         parts.append(losses)
     tables.write_table(table, pd.concat(parts))

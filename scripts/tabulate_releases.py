@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 import pandas as pd
 
-from noiseaudit import jobs, releases, tables
+from noiseaudit import jobs, tables
 from noiseaudit.cks20 import diagnosis
 
 
@@ -27,12 +27,8 @@ def tabulate_releases(paths: tuple[Path, ...], plrv: Path, alpha: float, table: 
     for path in paths:
         sample = diagnosis.Sample.read(path)
         release, scale = sample.job["release"], sample.job["scale"]
-        own = losses[
-            (losses["source"] == releases.source_name(release)) & (losses["scale"] == scale)
-        ]
-        summary = diagnosis.summarise(
-            sample, releases.variant_of(release), own, alpha / len(paths), alpha / len(losses)
-        )
+        own = tables.select(losses, source=sample.source, scale=scale)
+        summary = diagnosis.summarise(sample, own, alpha / len(paths), alpha / len(losses))
         rows.append({"release": release, "scale": scale, "samples": sample.job["draws"], **summary})
     tables.write_table(table, pd.DataFrame(rows))
 

@@ -3,13 +3,18 @@
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import kstest
 
 from noiseaudit import entropy, stats
 from noiseaudit.cks20 import diagnosis, exact
+from noiseaudit.figures import opendp, style
 
 ALPHA = 1e-6
+
+
+RELEASE_OF = {"fixed": "0.14.2", "faulty": "0.14.1"}
 
 
 def sample(scale, variant, draws=10**6, seed=1):
@@ -20,12 +25,14 @@ def sample(scale, variant, draws=10**6, seed=1):
     counts = generator.multinomial(draws, expected / expected.sum())
     x = np.arange(-cutoff - 1, cutoff + 2)
     moments = int(counts @ x), int(counts @ x**2)
-    return diagnosis.Sample({}, scale, stats.Histogram(cutoff, counts, draws, *moments))
+    histogram = stats.Histogram(cutoff, counts, draws, *moments)
+    return diagnosis.Sample({"release": RELEASE_OF[variant]}, scale, histogram)
 
 
-def summary(drawn, variant):
-    losses = diagnosis.neighbour_losses(drawn, variant, ALPHA / (2 * drawn.histogram.cutoff))
-    return diagnosis.summarise(drawn, variant, losses, ALPHA, ALPHA / (2 * drawn.histogram.cutoff))
+def summary(drawn):
+    alpha_of_row = ALPHA / (2 * drawn.histogram.cutoff)
+    losses = diagnosis.neighbour_losses(drawn, alpha_of_row)
+    return diagnosis.summarise(drawn, losses, ALPHA, alpha_of_row)
 
 
 def test_the_papers_bins():
@@ -37,8 +44,8 @@ def test_the_papers_bins():
     "scale", [Fraction(1), Fraction(7, 3), Fraction(3.3), Fraction(10), Fraction(100)]
 )
 def test_healthy_draws_pass(scale):
-    """A false alarm has probability 2·10⁻⁶ a scale; the seed is fixed."""
-    found = summary(sample(scale, "fixed"), "fixed")
+    """A false alarm has a nominal probability of 2·10⁻⁶ a scale; the seed is fixed."""
+    found = summary(sample(scale, "fixed"))
     assert found["verdict"] == diagnosis.HEALTHY
     assert found["realised_epsilon_low"] <= found["claimed_epsilon"] < found["detectable_epsilon"]
     assert found["realised_epsilon_exact"] == pytest.approx(found["claimed_epsilon"])
@@ -47,7 +54,7 @@ def test_healthy_draws_pass(scale):
 
 @pytest.mark.parametrize("scale", [Fraction(3), Fraction(5), Fraction(10)])
 def test_faulty_draws_are_certified_violations(scale):
-    found = summary(sample(scale, "faulty"), "faulty")
+    found = summary(sample(scale, "faulty"))
     assert found["verdict"] == diagnosis.VIOLATION
     assert (
         found["claimed_epsilon"] < found["realised_epsilon_low"] < found["realised_epsilon_exact"]
@@ -56,13 +63,13 @@ def test_faulty_draws_are_certified_violations(scale):
 
 
 def test_what_single_outputs_cannot_certify_still_fits_badly():
-    found = summary(sample(Fraction(7, 3), "faulty"), "faulty")
+    found = summary(sample(Fraction(7, 3), "faulty"))
     assert found["verdict"] == diagnosis.WRONG_LAW
     assert found["realised_epsilon_low"] <= found["claimed_epsilon"]
 
 
 def test_an_output_that_certifies_nothing_is_the_best_counted():
-    found = summary(sample(Fraction(100), "fixed"), "fixed")
+    found = summary(sample(Fraction(100), "fixed"))
     assert found["realised_epsilon_low"] == 0
     assert abs(found["realised_x"]) <= 10
     assert np.isfinite(found["realised_epsilon"])
@@ -70,7 +77,7 @@ def test_an_output_that_certifies_nothing_is_the_best_counted():
 
 @pytest.mark.parametrize("scale", [Fraction(1), Fraction(2)])
 def test_scales_without_bias(scale):
-    assert summary(sample(scale, "faulty"), "faulty")["verdict"] == diagnosis.HEALTHY
+    assert summary(sample(scale, "faulty"))["verdict"] == diagnosis.HEALTHY
 
 
 def test_expected_chi_square_at_the_papers_settings():
@@ -82,7 +89,7 @@ def test_expected_chi_square_at_the_papers_settings():
 def test_pvalues_of_healthy_samples_are_uniform():
     """Kolmogorov–Smirnov over 200 seeded samples; a false alarm has probability 10⁻⁴."""
     fits = [
-        diagnosis.fit_discrete_laplace(sample(Fraction(10), "fixed", 10**5, seed), "fixed")
+        diagnosis.fit_discrete_laplace(sample(Fraction(10), "fixed", 10**5, seed))
         for seed in range(200)
     ]
     assert kstest([fit["p_pooled"] for fit in fits], "uniform").pvalue > 1e-4
@@ -91,7 +98,7 @@ def test_pvalues_of_healthy_samples_are_uniform():
 
 def test_losses_cover_the_exact_ones():
     drawn = sample(Fraction(10), "faulty")
-    losses = diagnosis.neighbour_losses(drawn, "faulty", ALPHA / 276)
+    losses = diagnosis.neighbour_losses(drawn, ALPHA / 276)
     assert len(losses) == 276
     assert np.all(
         (losses["loss_low"] <= losses["exact_loss"]) & (losses["exact_loss"] <= losses["loss_high"])
@@ -102,14 +109,49 @@ def test_losses_cover_the_exact_ones():
 
 
 def test_a_scale_too_fine_to_enumerate_has_no_exact_value():
-    found = summary(sample(Fraction(3.3), "fixed"), "faulty")
+    drawn = sample(Fraction(3.3), "fixed")
+    found = summary(diagnosis.Sample({"release": "0.14.1"}, drawn.scale, drawn.histogram))
     assert np.isnan(found["realised_epsilon_exact"])
     assert np.isnan(found["expected_chi2"])
+    assert np.isnan(found["expected_variance"])
+
+
+@pytest.mark.parametrize("variant", ["fixed", "faulty"])
+def test_expected_variance(variant):
+    """Over 200 seeded samples: mean within 5 standard errors, spread within a fifth."""
+    moments = diagnosis.expected_variance(Fraction(10), variant, 10**5)
+    seen = [sample(Fraction(10), variant, 10**5, seed).histogram.variance for seed in range(200)]
+    assert abs(np.mean(seen) - moments.mean) < 5 * moments.sd / np.sqrt(200)
+    assert np.std(seen) == pytest.approx(moments.sd, rel=0.2)
+
+
+def test_variants_by_release():
+    faulty = ["0.9.0", "0.9.2", "0.10.0", "0.12.1", "0.14.0", "0.14.1"]
+    fixed = ["0.8.0", "0.7.0", "0.14.2", "0.15.0", "0.16.0"]
+    assert {diagnosis.variant_of(release) for release in faulty} == {"faulty"}
+    assert {diagnosis.variant_of(release) for release in fixed} == {"fixed"}
+
+
+@pytest.mark.parametrize(
+    ("scale", "draws"),
+    [(Fraction(1, 2), 1000), (Fraction(1), 1000), (Fraction(10), 1000), (Fraction(2000), 200_000)],
+)
+def test_the_smallest_samples_of_a_valid_config_are_judged_and_drawn(scale, draws, tmp_path):
+    drawn = [sample(scale, variant, draws) for variant in ("faulty", "fixed")]
+    losses = [diagnosis.neighbour_losses(one, 1e-6) for one in drawn]
+    for one, rows in zip(drawn, losses, strict=True):
+        rows.insert(0, "source", one.source)
+        rows.insert(1, "scale", float(scale))
+        assert diagnosis.summarise(one, rows, ALPHA, 1e-9)["verdict"]
+    entries = [opendp.entry(one.job["release"]) for one in drawn]
+    style.save(opendp.plrv(entries, pd.concat(losses)), tmp_path / "plrv.png")
+    style.save(opendp.artifacts(entries, drawn), tmp_path / "artifacts.png")
+    assert len(list(tmp_path.iterdir())) == 6
 
 
 def test_folding_sees_at_a_million_draws_what_single_outputs_do_not():
     """At scale 100 the pooled test has even chances; the folded one misses with under 10⁻¹²."""
-    found = summary(sample(Fraction(100), "faulty"), "faulty")
+    found = summary(sample(Fraction(100), "faulty"))
     assert found["dof_folded"] == 99
     assert found["p_folded"] < 1e-12
     assert found["verdict"] == diagnosis.WRONG_LAW
@@ -122,9 +164,9 @@ def test_folding_counts_by_remainder():
 
 def test_the_folded_test_applies_where_it_can():
     for scale in (Fraction(1), Fraction(3.3)):
-        assert np.isnan(summary(sample(scale, "fixed"), "fixed")["p_folded"])
+        assert np.isnan(summary(sample(scale, "fixed"))["p_folded"])
     pvalues = [
-        diagnosis.fit_discrete_laplace(sample(Fraction(7, 3), "fixed", 10**5, seed), "fixed")
+        diagnosis.fit_discrete_laplace(sample(Fraction(7, 3), "fixed", 10**5, seed))
         for seed in range(200)
     ]
     assert kstest([fit["p_folded"] for fit in pvalues], "uniform").pvalue > 1e-4

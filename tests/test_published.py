@@ -33,11 +33,13 @@ def test_reading_keeps_numbers_as_printed():
     ],
 )
 def test_verdicts(printed, ours, verdict):
-    row = published.compare(printed, ours, stats.Moments(2000.0, 100.0))
+    estimate = stats.Estimate.normal(ours, 100.0, 0.05)
+    row = published.compare(printed, estimate, stats.Moments(2000.0, 100.0))
     assert row["verdict"] == verdict
     assert row["ours_low"] == pytest.approx(ours - 196, abs=0.01)
 
 
 def test_other_settings_are_not_judged():
-    row = published.compare("2.1e3", 1.0, stats.Moments(2000.0, 100.0), unlike="10 draws")
+    estimate = stats.Estimate.normal(1.0, 100.0, 0.05)
+    row = published.compare("2.1e3", estimate, stats.Moments(2000.0, 100.0), unlike="10 draws")
     assert row["verdict"] == "not comparable: 10 draws"

@@ -91,6 +91,62 @@ def test_a_sample_under_another_name_is_named(finished, tmp_path):
     assert fails(run, "holds opendp-0.14.1", "another job's samples")
 
 
+def test_asking_a_table_for_what_it_lacks(finished, tmp_path):
+    plrv = finished.folder / "results/opendp/plrv.tsv"
+    arguments = ["--plrv", plrv, "--figure", tmp_path / "x.png", "--fixed", "0.14.2"]
+    run = finished.script("plot_plrv", *arguments, "--faulty", "0.9.2", "--scale", 10)
+    assert fails(run, "source: OpenDP 0.9.2 asked for, OpenDP 0.8.0, OpenDP 0.14.1")
+    run = finished.script("plot_plrv", *arguments, "--faulty", "0.14.1", "--scale", 7)
+    assert fails(run, "scale: 7.0 asked for, 10.0 found")
+    run = finished.script(
+        "plot_plrv", *arguments[:2], "--figure", "x.jpg", "--faulty", "0.14.1",
+        "--fixed", "0.14.2", "--scale", 10,
+    )  # fmt: skip
+    assert fails(run, "figure: x.jpg found, a name that ends in .png expected")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("alpha", ["0", "-1", "1", "3", "nan"])
+def test_a_bad_alpha(finished, tmp_path, alpha):
+    run = finished.script(
+        "tabulate_plrv", "--sample", sample(finished), "--alpha", alpha, "--table", tmp_path / "x"
+    )
+    if alpha in ("1", "3"):  # shared among 244 rows it is a probability again, and says nothing
+        assert run.returncode == 0 or fails(run, "alpha")
+    else:
+        assert fails(run, "alpha: ", "a probability between 0 and 1 expected")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("--dimension", "0", ["dimension: 0 found, an integer of at least 1"]),
+        ("--dimension", "-3", ["dimension: -3 found"]),
+        ("--epsilon", "0", ["epsilon: 0.0 found, a finite number above 0"]),
+        ("--epsilon", "inf", ["epsilon: inf found"]),
+        ("--epsilon", "nan", ["epsilon: nan found"]),
+        ("--repeats", "0", ["repeats: 0 found, an integer from 1"]),
+        ("--repeats", str(2**63), [f"repeats: {2**63} found"]),
+        ("--mechanism", "gauss", ["mechanism: 'gauss' found, one of copy, random"]),
+        ("--part", "3", ["part: 3 of 1 found"]),
+        ("--seed", "-1", ["seed: -1 found"]),
+    ],
+)
+def test_attacking_with_a_bad_argument(finished, tmp_path, option, value, words):
+    arguments = {
+        "--mechanism": "laplace",
+        "--dimension": "2",
+        "--epsilon": "1",
+        "--repeats": "100",
+        "--seed": "1",
+        "--table": tmp_path / "counts.tsv",
+        option: value,
+    }
+    run = finished.script("count_votes", *[part for pair in arguments.items() for part in pair])
+    assert fails(run, "count_votes: ", *words)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_pinning_a_release_that_does_not_exist(finished, tmp_path):
     run = finished.script("pin_release", "0.99.0", "--folder", tmp_path)
     assert fails(run, "opendp 0.99.0 cannot be pinned", "no version of opendp==0.99.0")

@@ -1,7 +1,8 @@
 """The process that draws from one OpenDP wheel: started by `noiseaudit.releases.draw`.
 
 It imports nothing of noiseaudit, so that the wheel meets an interpreter like its users'. Reads one
-JSON argument, writes little-endian 64-bit integers to standard output, and fails with one line.
+JSON argument, writes little-endian 64-bit integers to standard output (for no draws, the version
+that answers) and fails with one line.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ def main(site: str, release: str, scale: float, draws: int, batch: int) -> None:
     if found != release or not place.is_relative_to(Path(site).resolve()):
         sys.exit(f"version {found} answered from {place.parent}, {release} in {site} expected")
 
+    if draws == 0:
+        sys.stdout.write(found)
+        return
     dp.enable_features("contrib")
     add_noise = dp.m.make_laplace(
         dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64"), scale

@@ -2,7 +2,7 @@
 
 The wheels are exercised as they were published: nothing of them is vendored or patched. A wheel is
 installed alone into a folder (a *site*); `draw` starts an interpreter that imports it from there
-and reports which version answered.
+and refuses to answer for another version.
 """
 
 from __future__ import annotations
@@ -17,12 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from packaging.version import Version
 
 from noiseaudit import _draw_from_wheel
-
-FIRST_FAULTY = Version("0.9")
-FIRST_FIXED = Version("0.14.2")
 
 LARGEST_SCALE = 1e15
 """Beyond it, draws would come near the ends of 64 bits, where the wheels saturate."""
@@ -30,20 +26,6 @@ LARGEST_SCALE = 1e15
 
 class ReleaseError(ValueError):
     """A wheel could not be installed, or is not the one asked for, or failed while drawing."""
-
-
-def variant_of(release: str) -> str:
-    """Which variant of the sampler a release is said to contain: ``faulty`` or ``fixed``.
-
-    OpenDP took the faulty rational division in with 0.9 and corrected it in 0.14.2 (Gerolimetto
-    Fabrello et al. 2026, Sec. IX). The study tests that claim; it does not rest on it.
-    """
-    return "faulty" if FIRST_FAULTY <= Version(release) < FIRST_FIXED else "fixed"
-
-
-def source_name(release: str) -> str:
-    """How tables and figures name a release."""
-    return f"OpenDP {release}"
 
 
 def install(release: str, pins: Path, site: Path) -> None:
@@ -117,13 +99,10 @@ def draw(
         )
     if draws < 1 or batch < 1:
         raise ValueError(f"draws, batch: {draws}, {batch} found, integers of at least 1 expected")
-    order = json.dumps(
-        {"site": str(site), "release": release, "scale": scale, "draws": draws, "batch": batch}
-    )
-    command = [sys.executable, "-s", "-P", _draw_from_wheel.__file__, order]
+    order = {"site": str(site), "release": release, "scale": scale, "draws": draws, "batch": batch}
     with (
         tempfile.TemporaryFile() as errors,
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors) as process,
+        subprocess.Popen(_command(order), stdout=subprocess.PIPE, stderr=errors) as process,
     ):
         try:
             for start in range(0, draws, batch):
@@ -136,6 +115,25 @@ def draw(
                 yield np.frombuffer(content, dtype="<i8")
         finally:
             process.kill()
+
+
+def answering_version(site: Path, release: str) -> str:
+    """The version that answers from a site, in the wheel's own words.
+
+    Raises
+    ------
+    ReleaseError
+        If it is not the one asked for, or none answers.
+    """
+    order = {"site": str(site), "release": release, "scale": 1.0, "draws": 0, "batch": 1}
+    finished = subprocess.run(_command(order), capture_output=True, text=True, check=False)
+    if finished.returncode != 0:
+        raise ReleaseError(f"opendp {release}: {_gist(finished.stderr)}")
+    return finished.stdout.strip()
+
+
+def _command(order: dict[str, str | float]) -> list[str]:
+    return [sys.executable, "-s", "-P", _draw_from_wheel.__file__, json.dumps(order)]
 
 
 def _gist(output: str) -> str:

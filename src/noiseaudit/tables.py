@@ -6,10 +6,12 @@ and results are TSV.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import platform
 import tempfile
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -23,6 +25,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 PROVENANCE_KEY = b"noiseaudit"
+DIGESTS_KEY = b"noiseaudit.sha256"
+
+
+_REMEDY = "remove it, and the next run makes it again"
 
 
 class DamagedFile(ValueError):
@@ -78,7 +84,8 @@ def write_samples(
     """Write batches of columns, one row group each, with their provenance.
 
     Memory is bounded by a batch. The file's name is recorded too, so that a file that stands where
-    another job's should is noticed.
+    another job's should is noticed; and so are the digests of each column and of the provenance, so
+    that a changed bit is, wherever in the file it stands.
 
     Raises
     ------
@@ -88,7 +95,7 @@ def write_samples(
     path = Path(path)
     record = json.dumps({**origin, "name": path.name}, sort_keys=True).encode()
     with replacing(path) as temporary:
-        writer, rows = None, 0
+        writer, rows, columns = None, 0, {}
         try:
             for batch in batches:
                 table = pa.table(dict(batch)).replace_schema_metadata({PROVENANCE_KEY: record})
@@ -98,11 +105,19 @@ def write_samples(
                     )
                 writer.write_table(table)
                 rows += table.num_rows
+                for name, values in batch.items():
+                    columns.setdefault(name, hashlib.sha256()).update(values.tobytes())
         finally:
             if writer is not None:
+                writer.add_key_value_metadata({DIGESTS_KEY: _digests(record, columns)})
                 writer.close()
         if rows != origin["job"]["draws"]:
             raise ValueError(f"{path}: {rows} draws made, {origin['job']['draws']} expected")
+
+
+def _digests(record: bytes, columns: Mapping[str, Any]) -> bytes:
+    named = {name: digest.hexdigest() for name, digest in columns.items()}
+    return json.dumps({"provenance": hashlib.sha256(record).hexdigest(), **named}).encode()
 
 
 def read_provenance(path: Path | str) -> dict[str, Any]:
@@ -119,12 +134,13 @@ def read_provenance(path: Path | str) -> dict[str, Any]:
 
 
 def read_samples(path: Path | str, column: str) -> Iterator[np.ndarray]:
-    """A column of a sample file, one row group at a time, each checked against its checksums.
+    """A column of a sample file, one row group at a time.
 
     Raises
     ------
     DamagedFile
-        As `read_provenance`; also if the column is missing or a page fails its checksum.
+        As `read_provenance`; also if the column is missing, a page fails its checksum or, after the
+        last row group, the whole column its digest.
     """
     path = Path(path)
     with _open_samples(path) as samples:
@@ -132,12 +148,17 @@ def read_samples(path: Path | str, column: str) -> Iterator[np.ndarray]:
         if column not in samples.schema_arrow.names:
             names = ", ".join(samples.schema_arrow.names)
             raise DamagedFile(f"{path}: columns {names} found, {column} expected")
+        digest = hashlib.sha256()
         for group in range(samples.num_row_groups):
             try:
-                values = samples.read_row_group(group, columns=[column]).column(0)
-            except (pa.ArrowException, OSError) as error:
-                raise DamagedFile(f"{path}: damaged ({_first_line(error)})") from error
-            yield values.to_numpy()
+                values = samples.read_row_group(group, columns=[column]).column(0).to_numpy()
+            except (pa.ArrowException, OSError, ValueError) as error:
+                message = f"{path}: damaged ({_first_line(error)}); {_REMEDY}"
+                raise DamagedFile(message) from error
+            digest.update(values.tobytes())
+            yield values
+        if digest.hexdigest() != _metadata(path, samples)[1].get(column):
+            raise DamagedFile(f"{path}: damaged (column {column} fails its digest); {_REMEDY}")
 
 
 @contextmanager
@@ -148,22 +169,35 @@ def _open_samples(path: Path | str) -> Iterator[pq.ParquetFile]:
         raise DamagedFile(f"{path}: no such file") from error
     except (pa.ArrowException, OSError) as error:
         reason = _first_line(error)
-        raise DamagedFile(f"{path}: truncated, damaged or not Parquet ({reason})") from error
+        message = f"{path}: truncated, damaged or not Parquet ({reason}); {_REMEDY}"
+        raise DamagedFile(message) from error
     with samples:
         yield samples
 
 
 def _checked_provenance(path: Path, samples: pq.ParquetFile) -> dict[str, Any]:
-    record = (samples.schema_arrow.metadata or {}).get(PROVENANCE_KEY)
-    if record is None:
-        raise DamagedFile(f"{path}: no provenance found, a sample file of noiseaudit expected")
-    origin = json.loads(record)
+    origin, _ = _metadata(path, samples)
     if origin["name"] != path.name:
-        raise DamagedFile(f"{path}: holds {origin['name']}, another job's samples")
+        raise DamagedFile(f"{path}: holds {origin['name']}, another job's samples; {_REMEDY}")
     rows, draws = samples.metadata.num_rows, origin["job"]["draws"]
     if rows != draws:
-        raise DamagedFile(f"{path}: {rows} rows found, {draws} expected")
+        raise DamagedFile(f"{path}: {rows} rows found, {draws} expected; {_REMEDY}")
     return origin
+
+
+def _metadata(path: Path, samples: pq.ParquetFile) -> tuple[dict[str, Any], dict[str, str]]:
+    """The provenance and the digests that a sample file carries, the first checked by the second."""
+    stored = samples.metadata.metadata or {}
+    record = stored.get(PROVENANCE_KEY)
+    if record is None:
+        raise DamagedFile(f"{path}: no provenance found, a sample file of noiseaudit expected")
+    try:
+        digests = json.loads(stored.get(DIGESTS_KEY, b""))
+        if digests["provenance"] == hashlib.sha256(record).hexdigest():
+            return json.loads(record), digests
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise DamagedFile(f"{path}: damaged (the provenance fails its digest); {_REMEDY}")
 
 
 def _first_line(error: Exception) -> str:
@@ -186,18 +220,41 @@ def read_table(path: Path | str, text: Iterable[str] = ()) -> pd.DataFrame:
     """
     text = list(text)
     try:
-        table = pd.read_csv(
+        table = _read_tsv(path, text)
+    except FileNotFoundError as error:
+        raise DamagedFile(f"{path}: no such file") from error
+    except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError) as error:
+        raise DamagedFile(f"{path}: not a TSV table ({_first_line(error)})") from error
+    missing = [name for name in text if name not in table.columns]
+    if missing:
+        raise DamagedFile(f"{path}: column {', '.join(missing)} missing")
+    return table
+
+
+def _read_tsv(path: Path | str, text: list[str]) -> pd.DataFrame:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)  # a row longer than the header
+        return pd.read_csv(
             path,
             sep="\t",
             dtype=dict.fromkeys(text, str),
             keep_default_na=False,
             na_values=["nan", ""],
+            index_col=False,
         )
-    except FileNotFoundError as error:
-        raise DamagedFile(f"{path}: no such file") from error
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise DamagedFile(f"{path}: not a TSV table ({_first_line(error)})") from error
-    missing = [name for name in text if name not in table.columns]
-    if missing:
-        raise DamagedFile(f"{path}: column {', '.join(missing)} missing")
+
+
+def select(table: pd.DataFrame, **values: str | float) -> pd.DataFrame:
+    """The rows of a table that hold these values in these columns.
+
+    Raises
+    ------
+    ValueError
+        If there are none.
+    """
+    for column, value in values.items():
+        found = table[column].unique()
+        table = table[table[column] == value]
+        if table.empty:
+            raise ValueError(f"{column}: {value} asked for, {', '.join(map(str, found))} found")
     return table

@@ -6,7 +6,7 @@ DRAWS = config["opendp"]["draws"]
 CONTRAST = config["opendp"]["contrast"] | {"scale": plain(config["opendp"]["contrast"]["scale"])}
 
 
-# The cache of one release's draws; its name says all that would make it another sample.
+# The cache of one release's draws.
 SAMPLE = "results/opendp/samples/opendp-{release}_scale-{scale}_draws-{draws}.parquet"
 
 SAMPLES = expand(SAMPLE, release=RELEASES, scale=SCALES, draws=DRAWS)
@@ -132,9 +132,10 @@ rule compare_opendp:
     params:
         release=CONTRAST["faulty"],
         scale=CONTRAST["scale"],
+        alpha=config["alpha"],
     shell:
         "python {input.script} --releases {input.releases} --published {input.published}"
-        " --release {params.release} --scale {params.scale} --table {output.table} --log {log}"
+        " --release {params.release} --scale {params.scale} --alpha {params.alpha} --table {output.table} --log {log}"
 
 
 rule plot_artifacts:
@@ -214,8 +215,16 @@ rule render_releases:
         "../../environment.yml"
     params:
         title="OpenDP releases against the discrete Laplace law",
+        columns=[
+            f"--column {name}"
+            for name in (
+                "release scale samples mean_z variance chi2 dof expected_chi2 expected_chi2_sd p_pooled"
+                " p_folded claimed_epsilon realised_epsilon_exact realised_epsilon_low"
+                " detectable_epsilon verdict"
+            ).split()
+        ],
         draws=DRAWS,
         alpha=config["alpha"],
     shell:
-        "python {input.script} --table {input.table} --title {params.title:q} --page {output.page}"
-        " --log {log}"
+        "python {input.script} --table {input.table} --title {params.title:q} {params.columns}"
+        " --page {output.page} --log {log}"

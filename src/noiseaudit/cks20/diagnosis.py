@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from packaging.version import Version
 
 from noiseaudit import stats, tables
 from noiseaudit.cks20 import exact
@@ -18,13 +19,16 @@ VIOLATION = "violates epsilon"
 """The certified lower bound of what was paid exceeds what is claimed."""
 
 WRONG_LAW = "wrong law"
-"""The pooled chi-square rejects the law, but no violation is certified."""
+"""The pooled or the folded chi-square rejects the law, but no violation is certified."""
 
 HEALTHY = "no deviation found"
 
 _SIGMA_BAND = 3
 
+_FIRST_FAULTY, _FIRST_FIXED = Version("0.9"), Version("0.14.2")
+
 _EXTRA = ("chi2_folded", "dof_folded", "p_folded", "expected_chi2", "expected_chi2_sd")
+_EXTRA += ("expected_variance", "expected_variance_sd")
 """Columns of a fit that stand behind the verdict in the table."""
 
 
@@ -44,11 +48,26 @@ class Sample:
         ------
         tables.DamagedFile
             If the file is damaged or not what its name says.
+        ValueError
+            If it holds too few draws for a single pair of outputs.
         """
         job = tables.read_provenance(path)["job"]
         scale = Fraction(job["scale"])
+        cutoff = window_cutoff(scale, job["draws"])
+        if cutoff < 1:
+            raise ValueError(f"{path}: {job['draws']} draws at scale {scale} are too few to test")
         batches = tables.read_samples(path, "discrete_laplace")
-        return cls(job, scale, stats.Histogram.of(batches, window_cutoff(scale, job["draws"])))
+        return cls(job, scale, stats.Histogram.of(batches, cutoff))
+
+    @property
+    def source(self) -> str:
+        """How tables and figures name the sample's source."""
+        return source_name(self.job["release"])
+
+    @property
+    def variant(self) -> str:
+        """The variant of the sampler that the source is said to contain."""
+        return variant_of(self.job["release"])
 
     @property
     def x(self) -> np.ndarray:
@@ -59,6 +78,20 @@ class Sample:
     def expected(self) -> np.ndarray:
         """Expected counts of the discrete Laplace law on `x`."""
         return self.histogram.total * exact.DiscreteLaplace(self.scale).pmf(self.x)
+
+
+def source_name(release: str) -> str:
+    """How tables and figures name a release."""
+    return f"OpenDP {release}"
+
+
+def variant_of(release: str) -> str:
+    """Which variant of the sampler a release is said to contain: ``faulty`` or ``fixed``.
+
+    OpenDP took the faulty rational division in with 0.9 and corrected it in 0.14.2 (Gerolimetto
+    Fabrello et al. 2026, Sec. IX). The study tests that claim; no test rests on it.
+    """
+    return "faulty" if _FIRST_FAULTY <= Version(release) < _FIRST_FIXED else "fixed"
 
 
 def window_cutoff(scale: Fraction, draws: int) -> int:
@@ -78,15 +111,13 @@ def expected_counts(
     return draws * np.concatenate([[tail], inner, [tail]])
 
 
-def fit_discrete_laplace(sample: Sample, variant: str) -> dict[str, float]:
+def fit_discrete_laplace(sample: Sample) -> dict[str, float]:
     """Tests of a sample against the discrete Laplace law that it is meant to follow.
 
     Parameters
     ----------
     sample : Sample
-    variant : str
-        The variant that the source is said to contain; it decides the *expected* chi-square, never
-        the test.
+        Its variant decides what is *expected* of the statistics, never the test.
 
     Returns
     -------
@@ -94,8 +125,10 @@ def fit_discrete_laplace(sample: Sample, variant: str) -> dict[str, float]:
         ``mean variance mean_z chi2 dof p`` (unpooled, given that the draws fall into the window:
         the paper's statistic, whose p-value is only indicative, since far bins expect less than
         one draw), ``chi2_pooled dof_pooled p_pooled`` and ``chi2_folded dof_folded p_folded`` (see
-        `fold`; NaN where it does not apply), which carry the verdict, and ``expected_chi2
-        expected_chi2_sd`` of the unpooled one, NaN where the variant's law cannot be enumerated.
+        `fold`; NaN where it does not apply), which carry the verdict, and the exact mean and
+        standard deviation of the unpooled chi-square and of the variance, ``expected_chi2
+        expected_chi2_sd expected_variance expected_variance_sd``, NaN where the variant's law
+        cannot be enumerated.
     """
     histogram, law = sample.histogram, exact.DiscreteLaplace(sample.scale)
     expected = expected_counts(law, histogram.cutoff, histogram.total)
@@ -106,7 +139,8 @@ def fit_discrete_laplace(sample: Sample, variant: str) -> dict[str, float]:
     )
     folded = _folded_chi_square(sample)
     mean_z = stats.z_test(histogram.mean, 0.0, np.sqrt(law.variance), histogram.total)
-    foreseen = expected_chi_square(sample.scale, variant, histogram.total)
+    foreseen = expected_chi_square(sample.scale, sample.variant, histogram.total)
+    scatter = expected_variance(sample.scale, sample.variant, histogram.total)
     return {
         "mean": histogram.mean,
         "variance": histogram.variance,
@@ -122,6 +156,8 @@ def fit_discrete_laplace(sample: Sample, variant: str) -> dict[str, float]:
         "p_folded": folded.pvalue,
         "expected_chi2": foreseen.mean,
         "expected_chi2_sd": foreseen.sd,
+        "expected_variance": scatter.mean,
+        "expected_variance_sd": scatter.sd,
     }
 
 
@@ -156,6 +192,16 @@ def expected_chi_square(scale: Fraction, variant: str, draws: int) -> stats.Mome
     return stats.chi_square_moments(exact.DiscreteLaplace(scale).pmf(x), law.pmf(x), draws)
 
 
+def expected_variance(scale: Fraction, variant: str, draws: int) -> stats.Moments:
+    """Mean and standard error of the sample variance under a variant; NaN where not enumerable."""
+    law = enumerable_law(scale, variant)
+    if law is None:
+        return stats.Moments(np.nan, np.nan)
+    x = np.arange(1, int(60 * scale) + 2)  # e^−60 of the weight lies beyond
+    fourth = float(2 * np.sum(x.astype(float) ** 4 * law.pmf(x)))
+    return stats.Moments(law.variance, float(np.sqrt((fourth - law.variance**2) / draws)))
+
+
 def enumerable_law(
     scale: Fraction, variant: str
 ) -> exact.DiscreteLaplace | exact.FaultyDiscreteLaplace | None:
@@ -164,12 +210,12 @@ def enumerable_law(
     That is so for floats such as 3.3, taken at their binary value: there the fault is of relative
     size 2^−51 and no sample shows it.
     """
-    if variant == "faulty" and scale.numerator > exact.LARGEST_DENOMINATOR:
+    if variant == "faulty" and not exact.is_enumerable(scale):
         return None
     return exact.discrete_laplace(scale, variant)
 
 
-def neighbour_losses(sample: Sample, variant: str, alpha: float) -> pd.DataFrame:
+def neighbour_losses(sample: Sample, alpha: float) -> pd.DataFrame:
     """Privacy loss ``ln P(x)/P(x+1)`` of each output of the window, beside the claimed ``±1/s``.
 
     Parameters
@@ -188,7 +234,7 @@ def neighbour_losses(sample: Sample, variant: str, alpha: float) -> pd.DataFrame
     counts, counts_next = sample.histogram.window[:-1], sample.histogram.window[1:]
     loss = stats.neighbour_loss(counts, counts_next, alpha)
     bound = 1 / float(sample.scale)
-    law = enumerable_law(sample.scale, variant)
+    law = enumerable_law(sample.scale, sample.variant)
     with np.errstate(invalid="ignore"):  # ∞ − ∞ where an output was never drawn: not outside
         outside = np.abs(loss.estimate) - _SIGMA_BAND * loss_sd(counts, counts_next) > bound
     return pd.DataFrame(
@@ -213,15 +259,13 @@ def loss_sd(counts: np.ndarray, counts_next: np.ndarray) -> np.ndarray:
 
 
 def summarise(
-    sample: Sample, variant: str, losses: pd.DataFrame, alpha_fit: float, alpha_loss: float
+    sample: Sample, losses: pd.DataFrame, alpha_fit: float, alpha_loss: float
 ) -> dict[str, float | str]:
     """A sample's row of ``results/opendp/releases.tsv``, but for its name and scale.
 
     Parameters
     ----------
     sample : Sample
-    variant : str
-        The variant that its source is said to contain.
     losses : DataFrame
         The sample's rows of ``plrv.tsv``; their bounds are certified for the whole table.
     alpha_fit, alpha_loss : float
@@ -237,12 +281,12 @@ def summarise(
         certifies anything), ``realised_epsilon`` (the estimate there), ``detectable_epsilon`` (the
         smallest estimate at the best-counted output that would have been certified as a
         violation), ``outside_3sigma`` (outputs beyond the bound), then the folded chi-square and
-        the exact moments of ``chi2``.
+        the exact moments of ``chi2`` and of the variance.
     """
-    fit = fit_discrete_laplace(sample, variant)
+    fit = fit_discrete_laplace(sample)
     extra = {name: fit.pop(name) for name in _EXTRA}
     claimed = 1 / float(sample.scale)
-    law = enumerable_law(sample.scale, variant)
+    law = enumerable_law(sample.scale, sample.variant)
     low = stats.Loss(losses["loss"], losses["loss_low"], losses["loss_high"]).magnitude_low
     total = losses["count_x"] + losses["count_next"]
     worst = total[low == low.max()].idxmax()

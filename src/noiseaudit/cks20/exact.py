@@ -15,8 +15,8 @@ import numpy as np
 
 VARIANTS = ("faulty", "fixed")
 
-LARGEST_DENOMINATOR = 100_000
-"""The faulty law is enumerated over every ``u < d``; larger scales are refused."""
+LARGEST_NUMERATOR, LARGEST_PERIOD = 100_000, 10_000_000
+"""The faulty law of scale ``d/n`` is enumerated over every ``u < d`` and ``d·n`` outputs; no larger."""
 
 SERIES_TOLERANCE = Fraction(1, 2**70)
 """Width of the bracket around an exact probability; below the last bit of a float near 1."""
@@ -89,15 +89,16 @@ class FaultyDiscreteLaplace:
     Raises
     ------
     ValueError
-        If the scale's numerator exceeds `LARGEST_DENOMINATOR`.
+        If the scale's terms are too large (see `is_enumerable`).
     """
 
     scale: Fraction
 
     def __post_init__(self) -> None:
-        if self.scale.numerator > LARGEST_DENOMINATOR:
+        if not is_enumerable(self.scale):
             raise ValueError(
-                f"scale: {self.scale} found, a numerator of at most {LARGEST_DENOMINATOR} expected"
+                f"scale: {self.scale} found, a rational of smaller terms expected (numerator at most "
+                f"{LARGEST_NUMERATOR}, its product with the denominator at most {LARGEST_PERIOD})"
             )
 
     @cached_property
@@ -132,6 +133,12 @@ class FaultyDiscreteLaplace:
         """``max |ln P(x)/P(x+1)|`` over all x; the ratios repeat with period ``d``."""
         weights = np.append(self._period, self._period[0] * np.exp(-self.scale.denominator))
         return float(np.max(np.abs(np.diff(np.log(weights)))))
+
+
+def is_enumerable(scale: Fraction) -> bool:
+    """Whether the faulty law of a scale has few enough cases."""
+    d, n = scale.numerator, scale.denominator
+    return d <= LARGEST_NUMERATOR and d * n <= LARGEST_PERIOD
 
 
 def discrete_laplace(scale: Fraction, variant: str) -> DiscreteLaplace | FaultyDiscreteLaplace:

@@ -11,13 +11,20 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullFormatter
 
+from noiseaudit import stats, tables
 from noiseaudit.cks20 import diagnosis
 from noiseaudit.figures import style
 
 _THOUSANDS = FuncFormatter(lambda count, _: f"{count / 1000:g}")
 
+_SIGMA_BARS = 3
+
+_FEWEST_IN_INSET = 8
+"""Outputs that an inset shows at least, where one period is shorter."""
+
 _WELL_COUNTED = 400
-"""Draws on either side from which a pair's loss is drawn; beyond, the bars would fill the panel."""
+"""Draws on either side from which a pair's loss is drawn; beyond, the bars would fill the panel.
+A sample that never counts so many shows what it counts best."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +40,11 @@ class Entry:
         return f"{self.source}: {self.remark}"
 
 
-def contrast(faulty: str, fixed: str) -> tuple[Entry, Entry]:
-    """A faulty source beside a fixed one, in their colours throughout the project."""
-    return Entry(faulty, "faulty", style.FAULTY), Entry(fixed, "fixed", style.FIXED)
+def entry(release: str) -> Entry:
+    """A release, titled and coloured by the variant that it is said to contain."""
+    variant = diagnosis.variant_of(release)
+    colour = style.FAULTY if variant == "faulty" else style.FIXED
+    return Entry(diagnosis.source_name(release), variant, colour)
 
 
 @style.applied()
@@ -45,6 +54,9 @@ def artifacts(entries: Sequence[Entry], samples: Sequence[diagnosis.Sample]) -> 
     One column per entry. Above, the histogram against the exact law, with insets on either flank
     and 1σ bars; below, the residual of every output in standard deviations.
     """
+    if len({sample.scale for sample in samples}) > 1:
+        scales = ", ".join(str(sample.scale) for sample in samples)
+        raise ValueError(f"samples of scales {scales} found, of one scale expected")
     figure = Figure(figsize=(5.2 * len(entries), 5.6))
     axes = figure.subplots(
         2, len(entries), sharex=True, sharey="row", height_ratios=[2.4, 1], squeeze=False
@@ -83,16 +95,17 @@ def _draw_counts(ax: Axes, entry: Entry, sample: diagnosis.Sample) -> None:
         fontsize=8,
     )
     scale = float(sample.scale)
-    for left, place in ((-2.35 * scale, 0.05), (0.35 * scale, 0.67)):
-        _draw_inset(ax, entry, sample, (left, left + scale), place)
+    width = max(scale, _FEWEST_IN_INSET)
+    for left, place in ((-1.35 * scale - width, 0.085), (0.35 * scale, 0.69)):
+        _draw_inset(ax, entry, sample, (left, left + width), place)
 
 
 def _draw_inset(
     ax: Axes, entry: Entry, sample: diagnosis.Sample, span: tuple[float, float], place: float
 ) -> None:
     """One period of the artifacts, enlarged, with 1σ bars."""
-    inset = ax.inset_axes((place, 0.38, 0.30, 0.40))
-    _draw_steps(inset, entry, sample)
+    inset = ax.inset_axes((place, 0.38, 0.29, 0.40))
+    _draw_steps(inset, entry, sample, filled=False)
     shown = (sample.x > span[0]) & (sample.x < span[1])
     counts, expected = sample.histogram.window[shown], sample.expected[shown]
     inset.errorbar(
@@ -113,9 +126,10 @@ def _draw_inset(
     ax.indicate_inset_zoom(inset, edgecolor=style.GREY, alpha=0.5, linewidth=0.7)
 
 
-def _draw_steps(ax: Axes, entry: Entry, sample: diagnosis.Sample) -> None:
+def _draw_steps(ax: Axes, entry: Entry, sample: diagnosis.Sample, filled: bool = True) -> None:
     counts, edges = sample.histogram.window, np.append(sample.x - 0.5, sample.x[-1] + 0.5)
-    ax.stairs(counts, edges, fill=True, color=entry.colour, alpha=0.35, linewidth=0)
+    if filled:
+        ax.stairs(counts, edges, fill=True, color=entry.colour, alpha=0.35, linewidth=0)
     ax.stairs(counts, edges, color=entry.colour, linewidth=0.8)
     ax.plot(sample.x, sample.expected, color=style.CLAIMED, linewidth=1.0)
 
@@ -174,8 +188,8 @@ def plrv(entries: Sequence[Entry], losses: pd.DataFrame) -> Figure:
         2, len(entries), sharex=True, sharey="row", height_ratios=[1.5, 1], squeeze=False
     )
     for (top, bottom), entry in zip(axes.T, entries, strict=True):
-        rows = losses[losses["source"] == entry.source]
-        top.set_title(entry.title)
+        rows = tables.select(losses, source=entry.source)
+        top.set_title(f"{entry.title} (scale {rows['scale'].iloc[0]:g})")
         _draw_signed_loss(top, rows, entry.colour)
         _draw_multiple(bottom, rows, entry.colour)
     axes[0, 0].set_ylabel("privacy loss  ln P(x) / P(x+1)")
@@ -187,26 +201,29 @@ def plrv(entries: Sequence[Entry], losses: pd.DataFrame) -> Figure:
 def _draw_signed_loss(ax: Axes, rows: pd.DataFrame, colour: str) -> None:
     bound = rows["bound"].iloc[0]
     shown = _well_counted(rows)
-    reach = 1.05 * float(shown["x"].abs().max())
-    bars = 3 * diagnosis.loss_sd(shown["count_x"], shown["count_next"])
+    bars = _SIGMA_BARS * diagnosis.loss_sd(shown["count_x"], shown["count_next"])
     inside = shown["within_3sigma"].to_numpy()
+    thin = min(1.0, 100 / len(shown))  # thousands of bars must not merge into a wall
     for chosen, tint in ((inside, style.GREY), (~inside, colour)):
         ax.errorbar(
             shown["x"][chosen],
             shown["loss"][chosen],
             bars[chosen],
             fmt="o",
-            markersize=2.2,
-            linewidth=0.7,
+            markersize=2.2 * max(thin, 0.4),
+            linewidth=0.7 * thin,
             color=tint,
         )
     for side, name in ((bound, "+ε"), (-bound, "−ε")):
         _draw_claim(ax, side, name)
-    ax.set_xlim(-reach, reach)
-    ax.set_ylim(-4.6 * bound, 4.6 * bound)
+    reach = float(shown["x"].abs().max())
+    ax.set_xlim(-1.05 * reach, 1.05 * reach)
+    tallest = max(4.6 * bound, 1.4 * float(np.quantile(np.abs(shown["loss"]) + bars, 0.95)))
+    ax.set_ylim(-tallest, tallest)
     ax.annotate(
-        f"claimed ε = {bound:.3g}; {int((~inside).sum())} of {len(shown)} outputs beyond it by over 3σ",
-        (0.02, 0.965),
+        f"claimed ε = {bound:.3g}; bars: ±3σ\n"
+        f"{int((~inside).sum())} of {len(shown)} outputs beyond ε by over 3σ",
+        (0.02, 0.975),
         xycoords="axes fraction",
         va="top",
         fontsize=8,
@@ -223,24 +240,27 @@ def _draw_multiple(ax: Axes, rows: pd.DataFrame, colour: str) -> None:
     shown = _well_counted(rows)
     bound = rows["bound"].iloc[0]
     multiple = shown["loss"].abs() / bound
-    certified = np.maximum(np.maximum(shown["loss_low"], -shown["loss_high"]), 0) / bound
-    ax.plot(shown["x"], multiple, "o", markersize=3, color=colour, label="from the draws")
+    loss = stats.Loss(shown["loss"], shown["loss_low"], shown["loss_high"])
+    certified = loss.magnitude_low / bound
     if shown["exact_loss"].notna().any():
+        exact_multiple = shown["exact_loss"].abs() / bound
         ax.plot(
             shown["x"],
-            shown["exact_loss"].abs() / bound,
-            color=style.CLAIMED,
-            linewidth=0.6,
-            label="exact law of this release",
+            exact_multiple,
+            color=style.SKY,
+            linewidth=1.8,
+            label="exact for the release",
         )
-    ax.legend(loc="upper right", handlelength=1.2, borderaxespad=0.2)
+    dot = 3 * max(min(1.0, 100 / len(shown)), 0.4)
+    ax.plot(shown["x"], multiple, "o", markersize=dot, color=colour, label="from the draws")
+    ax.legend(loc="upper right", ncols=2, handlelength=1.2, borderaxespad=0.2)
     worst = certified.idxmax()
     if certified[worst] > 1:
         place = f"{shown['x'][worst]}".replace("-", "−")
         ax.annotate(
-            f"certified: at least {certified[worst]:.2f} ε\nfrom the draws at x = {place}",
+            f"certified from the draws: at least {certified[worst]:.2f} ε at x = {place}",
             (shown["x"][worst], multiple[worst]),
-            xytext=(0.04, 0.93),
+            xytext=(0.02, 0.83),
             textcoords="axes fraction",
             va="top",
             fontsize=8,
@@ -248,12 +268,13 @@ def _draw_multiple(ax: Axes, rows: pd.DataFrame, colour: str) -> None:
         )
     _draw_claim(ax, 1, "ε")
     ax.set_yscale("log")
-    ax.set_ylim(0.05, 8)
-    ax.yaxis.set_major_locator(FixedLocator([0.1, 0.3, 1, 3]))
+    ax.set_ylim(0.05, max(25, 4 * multiple.max()))
+    ax.yaxis.set_major_locator(FixedLocator([0.1, 0.3, 1, 3, 10, 30, 100]))
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.yaxis.set_minor_formatter(NullFormatter())
     ax.set_xlabel("output x")
 
 
 def _well_counted(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows[(rows["count_x"] >= _WELL_COUNTED) & (rows["count_next"] >= _WELL_COUNTED)]
+    rarer = rows[["count_x", "count_next"]].min(axis=1)
+    return rows[rarer >= max(1, min(_WELL_COUNTED, rarer.max() / 4))]

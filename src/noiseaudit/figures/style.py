@@ -19,11 +19,8 @@ from noiseaudit import tables
 BLACK = "#000000"
 ORANGE = "#E69F00"
 SKY = "#56B4E9"
-GREEN = "#009E73"
-YELLOW = "#F0E442"
 BLUE = "#0072B2"
 VERMILION = "#D55E00"
-PURPLE = "#CC79A7"
 GREY = "#767676"
 PALE = "#DDDDDD"
 
@@ -78,7 +75,15 @@ def applied() -> Iterator[None]:
 
 
 def save(figure: Figure, png: Path | str) -> None:
-    """Write a figure as PNG, and as SVG and PDF beside it, each whole or not at all."""
+    """Write a figure as PNG, and as SVG and PDF beside it, each whole or not at all.
+
+    Raises
+    ------
+    ValueError
+        If the name does not end in ``.png``.
+    """
+    if Path(png).suffix != ".png":
+        raise ValueError(f"figure: {png} found, a name that ends in .png expected")
     with applied():
         for extension in FORMATS:
             with tables.replacing(Path(png).with_suffix(f".{extension}")) as temporary:
