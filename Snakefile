@@ -2,7 +2,7 @@
 #
 #   snakemake --cores all                                   everything, at the papers' scale
 #   snakemake --cores all --configfile config/quick.yaml    everything, on small samples
-#   snakemake --cores all opendp                            one study
+#   snakemake --cores all opendp                            one study (dptext, opendp)
 #   snakemake --cores all figures/opendp/artifacts.png      one figure
 #   snakemake -n                                            what would run, and why
 
@@ -10,7 +10,11 @@
 configfile: "config/config.yaml"
 
 
+report: "workflow/report/workflow.rst"
+
+
 include: "workflow/rules/common.smk"
+include: "workflow/rules/dptext.smk"
 include: "workflow/rules/opendp.smk"
 include: "workflow/rules/notebooks.smk"
 
@@ -19,8 +23,15 @@ rule all:
     """Every figure, table and executed notebook."""
     default_target: True
     input:
+        DPTEXT,
         OPENDP,
         COMPARISON,
+
+
+rule dptext:
+    """The sanity check of DPText, ADePT and their controls."""
+    input:
+        DPTEXT,
 
 
 rule opendp:

@@ -6,14 +6,14 @@ import yaml
 from conftest import ROOT
 
 BAD = [
-    ("alfa: 1", "the file: unknown key 'alfa', one of alpha, opendp expected"),
+    ("alfa: 1", "the file: unknown key 'alfa', one of alpha, seed, dptext, opendp expected"),
     ("alpha: 0", "alpha: 0 found, a probability above 0, at most 0.05 expected"),
     ("alpha: high", "alpha: 'high' found, a probability"),
     ("alpha: .nan", "alpha: nan found, a probability"),
     ("alpha: true", "alpha: True found, a probability"),
     ("opendp: {scale: 3}", "opendp: unknown key 'scale', one of releases, scales"),
-    ("opendp: {scales: [3, -10]}", "opendp.scales[1]: -10 found, a finite number from 0.1"),
-    ("opendp: {scales: [0]}", "opendp.scales[0]: 0 found, a finite number from 0.1"),
+    ("opendp: {scales: [3, -10]}", "opendp.scales[1]: -10 found, a finite number from 0.5"),
+    ("opendp: {scales: [0]}", "opendp.scales[0]: 0 found, a finite number from 0.5"),
     ("opendp: {scales: [.inf]}", "opendp.scales[0]: inf found, a finite number"),
     ("opendp: {scales: [.nan]}", "opendp.scales[0]: nan found, a finite number"),
     ("opendp: {scales: ['10']}", "opendp.scales[0]: '10' found, a finite number"),
@@ -37,6 +37,24 @@ BAD = [
     ),
     ("opendp: {contrast: {scale: 7}}", "opendp.contrast.scale: 7 found, one of opendp.scales"),
     ("opendp: {contrast: {faulty: 1}}", "opendp.contrast.faulty: 1 found, one of opendp.releases"),
+    (
+        "alpha: 1e-6",
+        "alpha: '1e-6' found, a probability above 0, at most 0.05 expected (as a number",
+    ),
+    ("seed: -1", "seed: -1 found, an integer of at least 0"),
+    ("dptext: {dimensions: [0]}", "dptext.dimensions[0]: 0 found, an integer from 1"),
+    ("dptext: {dimensions: [-2]}", "dptext.dimensions[0]: -2 found, an integer from 1"),
+    ("dptext: {dimensions: [1.5]}", "dptext.dimensions[0]: 1.5 found, an integer from 1"),
+    ("dptext: {epsilons: [0]}", "dptext.epsilons[0]: 0 found, a finite number above 0"),
+    ("dptext: {epsilons: [1, .inf]}", "dptext.epsilons[1]: inf found, a finite number above 0"),
+    ("dptext: {epsilons: [.nan]}", "dptext.epsilons[0]: nan found, a finite number above 0"),
+    (
+        "dptext: {repeats: 9223372036854775808}",
+        "dptext.repeats: 9223372036854775808 found, an integer",
+    ),
+    ("dptext: {mechanisms: [gauss]}", "dptext.mechanisms[0]: 'gauss' found, one of copy, random"),
+    ("dptext: {repetitions: 1}", "dptext.repetitions: 1 found, an integer from 2"),
+    ("dptext: {benchmark: {rounds: 0}}", "dptext.benchmark.rounds: 0 found, an integer from 2"),
     ("opendp: 3", "opendp: 3 found, a mapping of keys"),
 ]
 

@@ -58,7 +58,8 @@ def imports(path: Path) -> set[str]:
 
 FLOORS = [
     ["entropy", "stats", "tables", "jobs", "_draw_from_wheel"],
-    ["releases", "cks20"],
+    ["mechanisms", "releases", "cks20"],
+    ["attack"],
     ["published", "figures"],
 ]
 

@@ -4,6 +4,7 @@ import ast
 import json
 import math
 import os.path
+import re
 import sys
 from pathlib import Path
 
@@ -50,7 +51,13 @@ def validate_config():
     if error.validator == "required":
         missing = [name for name in error.schema["required"] if name not in error.instance]
         stop(f"{key}: key {missing[0]!r} missing")
-    stop(f"{key}: {error.instance!r} found, {error.schema['description']} expected")
+    hint = " (as a number: 1.0e-6, not 1e-6)" if is_bare_exponent(error.instance) else ""
+    stop(f"{key}: {error.instance!r} found, {error.schema['description']} expected{hint}")
+
+
+def is_bare_exponent(value):
+    """Text that YAML would have taken for a number, had it a decimal point."""
+    return isinstance(value, str) and re.fullmatch(r"[0-9]+[eE][-+]?[0-9]+", value) is not None
 
 
 def check_opendp_config():
@@ -124,7 +131,8 @@ def python_source(path):
     if not path.endswith(".ipynb"):
         return text
     cells = json.loads(text)["cells"]
-    return "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
+    lines = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code").splitlines()
+    return "\n".join(line for line in lines if not line.lstrip().startswith(("%", "!")))  # magics
 
 
 def plain(number):

@@ -1,8 +1,11 @@
 # What goes over all studies: the comparison with the printed numbers, and the executed notebooks.
 
-COMPARISONS = ["results/opendp/comparison.tsv"] if RELEASES else []
+COMPARISONS = ["results/dptext/comparison.tsv"]
 
-COMPARISON = ["results/comparison.tsv", "results/comparison.html"] if COMPARISONS else []
+if RELEASES:
+    COMPARISONS.append("results/opendp/comparison.tsv")
+
+COMPARISON = ["results/comparison.tsv", "results/comparison.html"]
 
 
 rule tabulate_comparison:
@@ -45,6 +48,34 @@ rule render_comparison:
         " --log {log}"
 
 
+rule execute_dptext:
+    """Review the DPText study in its notebook."""
+    input:
+        script="scripts/execute_notebook.py",
+        modules=modules("scripts/execute_notebook.py"),
+        notebook="notebooks/dptext.ipynb",
+        notebook_modules=modules("notebooks/dptext.ipynb"),
+        losses="results/dptext/losses.tsv",
+        repeatability="results/dptext/repeatability.tsv",
+        performance="results/dptext/performance.tsv",
+        comparison="results/dptext/comparison.tsv",
+        privacy_loss="figures/dptext/privacy_loss.png",
+        exact_agreement="figures/dptext/exact_agreement.png",
+        transforms="figures/dptext/transforms.png",
+    output:
+        notebook="results/notebooks/dptext.ipynb",
+    log:
+        "logs/notebooks/execute_dptext.log",
+    conda:
+        "../../environment.yml"
+    params:
+        tables=lambda wildcards, input: os.path.dirname(input.losses),
+        figures=lambda wildcards, input: os.path.dirname(input.privacy_loss),
+    shell:
+        "python {input.script} --notebook {input.notebook} --executed {output.notebook}"
+        " -p tables {params.tables} -p figures {params.figures} --log {log}"
+
+
 rule execute_opendp:
     """Review the OpenDP study in its notebook."""
     input:
@@ -53,6 +84,7 @@ rule execute_opendp:
         notebook="notebooks/opendp.ipynb",
         notebook_modules=modules("notebooks/opendp.ipynb"),
         releases="results/opendp/releases.tsv",
+        losses="results/opendp/plrv.tsv",
         comparison="results/opendp/comparison.tsv",
         artifacts="figures/opendp/artifacts.png",
         plrv="figures/opendp/plrv.png",
@@ -78,7 +110,12 @@ rule render_notebook:
         notebook="results/notebooks/{name}.ipynb",
         template="workflow/templates/offline/index.html.j2",
     output:
-        page="results/notebooks/{name}.html",
+        page=report(
+            "results/notebooks/{name}.html",
+            caption="../report/notebook.rst",
+            category="Notebooks",
+            labels={"notebook": "{name}"},
+        ),
     log:
         "logs/notebooks/render_{name}.log",
     conda:

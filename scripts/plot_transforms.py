@@ -1,0 +1,29 @@
+"""Draw the five sampling panels (figures/dptext/transforms)."""
+
+from pathlib import Path
+
+import click
+import numpy as np
+import pandas as pd
+
+from noiseaudit import jobs, tables
+from noiseaudit.figures import dptext, style
+
+COLUMNS = ("numpy_laplace", "uniform", "transform", "dptext_nan", "dptext_zero")
+
+
+@click.command(help=__doc__)
+@click.option("--samples", required=True, type=click.Path(path_type=Path), help="Parquet to read.")
+@click.option(
+    "--figure",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="PNG to write, with .svg and .pdf.",
+)
+def plot_transforms(samples: Path, figure: Path) -> None:
+    draws = {name: np.concatenate(list(tables.read_samples(samples, name))) for name in COLUMNS}
+    style.save(dptext.transforms(pd.DataFrame(draws)), figure)
+
+
+if __name__ == "__main__":
+    jobs.run(plot_transforms)

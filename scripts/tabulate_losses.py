@@ -1,0 +1,29 @@
+"""Tabulate the privacy loss of every cell: estimated, certified, exact and published (losses.tsv)."""
+
+from pathlib import Path
+
+import click
+import pandas as pd
+
+from noiseaudit import attack, jobs, published, tables
+
+
+@click.command(help=__doc__)
+@click.option("--published", "printed", required=True, type=click.Path(path_type=Path))
+@click.option("--repeats", required=True, type=int, help="Releases of each data set in a cell.")
+@click.option("--alpha", required=True, type=float, help="Error probability of the whole table.")
+@click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
+@click.argument("counts", nargs=-1, required=True, type=click.Path(path_type=Path))
+def tabulate_losses(
+    counts: tuple[Path, ...], printed: Path, repeats: int, alpha: float, table: Path
+) -> None:
+    numbers = published.read(printed)
+    numbers = numbers[~numbers["location"].str.startswith("footnote")]
+    votes = pd.concat([tables.read_table(path, text=["mechanism"]) for path in counts])
+    cells = votes.groupby(["mechanism", "epsilon", "dimension"], sort=False).sum().reset_index()
+    losses = attack.tabulate(cells, repeats, alpha / len(cells))
+    tables.write_table(table, published.beside_losses(losses, numbers))
+
+
+if __name__ == "__main__":
+    jobs.run(tabulate_losses)

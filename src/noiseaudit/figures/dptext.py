@@ -1,0 +1,312 @@
+"""Figures of the sanity check of Habernal (2022)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
+from scipy.stats import norm
+
+from noiseaudit.figures import style
+
+PANELS = {
+    "copy": "copy: no privacy",
+    "random": "random: no information",
+    "laplace": "Laplace",
+    "adept": "ADePT: wrong sensitivity",
+    "dptext": "DPText: wrong sampling",
+    "half_laplace": "½·Laplace: a control",
+}
+"""Titles by mechanism, in the order of the panels."""
+
+_DODGE = 0.16
+"""Decades over which the infinite cells of one epsilon are spread sideways, to keep them apart."""
+
+_LOWEST, _HIGHEST = 1e-4, 3e2
+_BAND = (6e2, 2e4)
+"""Losses are drawn between the first two; infinite ones in a band of their own above."""
+
+
+@style.applied()
+def privacy_loss(losses: pd.DataFrame) -> Figure:
+    """Privacy loss against epsilon, a panel per mechanism, a line per dimension (the paper's Fig. 1).
+
+    Dots are estimates with certified intervals, lines exact losses, circles the published points. At
+    the top, a band for infinite estimates: filled where the exact loss is infinite, hollow where
+    one side of the table stayed empty although it is finite.
+
+    Parameters
+    ----------
+    losses : DataFrame
+        ``results/dptext/losses.tsv``.
+    """
+    figure = Figure(figsize=(11.5, 7.6))
+    axes = figure.subplots(2, 3, sharex=True, sharey=True)
+    dimensions = sorted(losses["dimension"].unique())
+    colours = dict(zip(dimensions, _shades(len(dimensions)), strict=True))
+    for ax, (mechanism, title) in zip(axes.flat, PANELS.items(), strict=True):
+        ax.set_title(title)
+        _draw_frame(ax, losses["epsilon"])
+        for lane, (dimension, colour) in enumerate(colours.items()):
+            chosen = (losses["mechanism"] == mechanism) & (losses["dimension"] == dimension)
+            _draw_cells(ax, losses[chosen], colour, (lane + 0.5) / len(colours))
+    for ax in axes[1]:
+        ax.set_xlabel("claimed ε")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("privacy loss")
+    figure.legend(handles=_key(colours), loc="outside right center", fontsize=8.5)
+    style.label_panels(list(axes.flat))
+    return figure
+
+
+def _shades(count: int) -> list[tuple[float, float, float, float]]:
+    """Ordered colours, dark to light, for ordered dimensions."""
+    return list(mpl.colormaps["viridis"](np.linspace(0.0, 0.88, count)))
+
+
+def _draw_frame(ax: Axes, epsilons: pd.Series) -> None:
+    low, high = epsilons.min(), epsilons.max()
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlim(low / 1.4, high * 1.4)
+    ax.set_ylim(_LOWEST, _BAND[1])
+    ax.axhspan(*_BAND, color=style.PALE, alpha=0.5, linewidth=0)
+    ax.plot([low / 1.4, high * 1.4], [low / 1.4, high * 1.4], **_CLAIM)
+    ax.yaxis.set_major_locator(FixedLocator([1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100, _middle(0.5)]))
+    ax.yaxis.set_major_formatter(FuncFormatter(_name_loss))
+    ax.yaxis.set_minor_locator(FixedLocator([]))
+    ax.xaxis.set_major_locator(FixedLocator(sorted(epsilons.unique())))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.xaxis.set_minor_locator(FixedLocator([]))
+
+
+_CLAIM = {"color": style.CLAIMED, "linewidth": 1.1, "linestyle": (0, (5, 2))}
+
+
+def _name_loss(value: float, _: int) -> str:
+    if value > _HIGHEST:
+        return "∞"
+    return f"{value:g}" if value >= 0.01 else f"$10^{{{round(np.log10(value))}}}$"
+
+
+def _middle(share: float) -> float:
+    """A height in the band of the infinite, from 0 at its lower edge to 1 at its upper."""
+    return float(_BAND[0] * (_BAND[1] / _BAND[0]) ** share)
+
+
+def _draw_cells(ax: Axes, cells: pd.DataFrame, colour: object, lane: float) -> None:
+    """One dimension; its lane (0 to 1) sets it apart in the band of the infinite."""
+    exact = cells[np.isfinite(cells["exact_loss"]) & (cells["exact_loss"] > 0)]
+    ax.plot(exact["epsilon"], exact["exact_loss"], color=colour, linewidth=1.0)
+    finite = cells[np.isfinite(cells["loss"])]
+    ax.errorbar(
+        finite["epsilon"],
+        finite["loss"],
+        [finite["loss"] - finite["loss_low"], finite["loss_high"] - finite["loss"]],
+        fmt="o",
+        markersize=3.2,
+        linewidth=0.9,
+        color=colour,
+    )
+    shift = 10 ** (_DODGE * (lane - 0.5))
+    for cells_here, filled in (
+        (cells[np.isinf(cells["exact_loss"])], True),
+        (cells[np.isinf(cells["loss"]) & np.isfinite(cells["exact_loss"])], False),
+    ):
+        height = np.full(len(cells_here), _middle(lane))
+        place = cells_here["epsilon"] * shift
+        ax.plot(place, height, **_band_marker(colour, filled))
+        if not filled:
+            ax.vlines(place, cells_here["loss_low"], height, color=colour, linewidth=0.9)
+    endless = np.isinf(cells["published_loss"])
+    ax.plot(
+        np.where(endless, cells["epsilon"] * shift, cells["epsilon"]),
+        np.where(endless, _middle(lane), cells["published_loss"]),
+        **_PUBLISHED,
+    )
+
+
+_PUBLISHED = {
+    "marker": "o",
+    "linestyle": "none",
+    "markersize": 6.6,
+    "markerfacecolor": "none",
+    "markeredgecolor": style.BLACK,
+    "markeredgewidth": 0.6,
+}
+
+
+def _band_marker(colour: object, filled: bool) -> dict[str, object]:
+    return {
+        "marker": "s" if filled else "^",
+        "linestyle": "none",
+        "markersize": 3.6,
+        "markeredgecolor": colour,
+        "markerfacecolor": colour if filled else "white",
+        "markeredgewidth": 1.0,
+    }
+
+
+def _key(colours: dict[int, object]) -> list[Line2D]:
+    lines = [
+        Line2D([], [], color=colour, marker="o", markersize=3.2, label=f"n = {dimension}")
+        for dimension, colour in colours.items()
+    ]
+    return [
+        *lines,
+        Line2D([], [], **_CLAIM, label="claimed bound"),
+        Line2D([], [], color=style.GREY, linewidth=1.0, label="exact loss"),
+        Line2D(
+            [], [], color=style.GREY, marker="o", markersize=3.2, linestyle="none",
+            label="our estimate,\ncertified interval",
+        ),
+        Line2D([], [], **_PUBLISHED, label="published"),
+        Line2D([], [], **_band_marker(style.GREY, True), label="truly infinite"),
+        Line2D(
+            [], [], **_band_marker(style.GREY, False),
+            label="finite, but beyond\nour repeats (line:\nfrom certified bound)",
+        ),
+    ]  # fmt: skip
+
+
+@style.applied()
+def exact_agreement(losses: pd.DataFrame) -> Figure:
+    """Every finite cell's deviation from its exact loss, ours and the published ones.
+
+    Left, cell by cell; right, sorted against the standard normal law that they should follow.
+    """
+    figure = Figure(figsize=(11.5, 4.6))
+    left, right = figure.subplots(1, 2, width_ratios=[2.4, 1])
+    shown = losses[np.isfinite(losses["exact_loss"])]
+    start = 0
+    for mechanism in PANELS:
+        cells = shown[shown["mechanism"] == mechanism].sort_values(["dimension", "epsilon"])
+        if cells.empty:
+            continue
+        place = start + np.arange(len(cells))
+        left.plot(place, cells["z_exact"], label="ours", **_OURS)
+        left.plot(place, cells["z_published"], label="published", **_THEIRS)
+        left.annotate(
+            PANELS[mechanism].split(":")[0],
+            (place.mean(), 0.97),
+            xycoords=("data", "axes fraction"),
+            ha="center",
+            va="top",
+        )
+        start += len(cells) + 3
+        left.axvline(start - 2, color=style.PALE, linewidth=0.8)
+    _shade_normal(left)
+    left.annotate(
+        "one experiment serves all ε of a mechanism and dimension",
+        (0.99, 0.04),
+        xycoords="axes fraction",
+        ha="right",
+        fontsize=8,
+        color=style.GREY,
+    )
+    reach = np.nanmax(np.abs(shown[["z_exact", "z_published"]].to_numpy()))
+    left.set_ylim(-max(4.5, reach + 0.5), max(5.2, reach + 1.2))
+    left.set_xlim(-3, start - 1)
+    left.set_xticks([])
+    left.set_xlabel("cells, by mechanism, dimension and ε")
+    left.set_ylabel("deviation from the exact loss (σ)")
+    handles, labels = left.get_legend_handles_labels()
+    left.legend(handles[:2], labels[:2], loc="lower left", ncols=2)
+    _draw_quantiles(right, shown)
+    style.label_panels([left, right])
+    return figure
+
+
+_OURS = {"marker": "o", "linestyle": "none", "markersize": 3.4, "color": style.BLUE}
+_THEIRS = {
+    "marker": "o",
+    "linestyle": "none",
+    "markersize": 5.2,
+    "markerfacecolor": "none",
+    "markeredgecolor": style.ORANGE,
+    "markeredgewidth": 0.9,
+}
+
+
+def _shade_normal(ax: Axes) -> None:
+    for width, shade in ((3, 0.35), (2, 0.5), (1, 0.8)):
+        ax.axhspan(-width, width, color=style.PALE, alpha=shade, linewidth=0)
+        ax.annotate(
+            f"±{width}σ",
+            (1.004, width),
+            xycoords=("axes fraction", "data"),
+            va="center",
+            fontsize=7,
+            color=style.GREY,
+        )
+    ax.axhline(0, color=style.GREY, linewidth=0.6)
+
+
+def _draw_quantiles(ax: Axes, shown: pd.DataFrame) -> None:
+    for column, look in (("z_published", _THEIRS), ("z_exact", _OURS)):
+        deviations = np.sort(shown[column].dropna().to_numpy())
+        expected = norm.ppf((np.arange(deviations.size) + 0.5) / deviations.size)
+        ax.plot(expected, deviations, **look)
+    ax.axline((0, 0), slope=1, color=style.CLAIMED, linewidth=0.8)
+    ax.annotate(
+        "standard\nnormal", (1.9, 1.9), xytext=(14, -26), textcoords="offset points", fontsize=8,
+        arrowprops={"arrowstyle": "-", "linewidth": 0.6, "color": style.GREY},
+    )  # fmt: skip
+    ax.set_xlabel("expected deviation (σ)")
+    ax.set_ylabel("sorted deviations (σ)")
+
+
+@style.applied()
+def transforms(draws: pd.DataFrame) -> Figure:
+    """The five sampling panels: how DPText's uniform goes wrong.
+
+    Parameters
+    ----------
+    draws : DataFrame
+        Columns ``numpy_laplace uniform transform dptext_nan dptext_zero``.
+    """
+    figure = Figure(figsize=(12.5, 3.1))
+    axes = figure.subplots(1, 5)
+    x = np.linspace(-6, 6, 601)
+    laplace = 0.5 * np.exp(-np.abs(x))
+    exponential = np.where(x >= 0, np.exp(-x), np.nan)
+    panels: Sequence[tuple[str, str, str, np.ndarray]] = (
+        ("numpy_laplace", "NumPy's Laplace", style.BLUE, laplace),
+        ("uniform", "uniform v", style.BLUE, np.where(np.abs(x) <= 0.5, 1.0, np.nan)),
+        ("transform", "correct: v ~ U(−½, ½)", style.BLUE, laplace),
+        ("dptext_nan", "DPText: v ~ U(0, 1)", style.FAULTY, exponential / 2),
+        ("dptext_zero", "DPText: NaN set to 0", style.FAULTY, exponential / 2),
+    )
+    for ax, (column, title, colour, density) in zip(axes, panels, strict=True):
+        _draw_density(ax, draws[column].to_numpy(), colour)
+        ax.plot(x, density, color=style.CLAIMED, linewidth=1.0)
+        ax.set_title(title, fontsize=9)
+        ax.set_ylim(0, 1.15)
+        ax.set_xlim(-6, 6)
+        ax.xaxis.set_major_locator(FixedLocator([-5, 0, 5]))
+        ax.set_xlabel("value")
+    lost = float(np.isnan(draws["dptext_nan"]).mean())
+    zeros = float((draws["dptext_zero"] == 0).mean())
+    for ax, text in ((axes[3], f"{lost:.1%} NaN"), (axes[4], f"{zeros:.1%} at 0")):
+        ax.annotate(text, (0.05, 0.62), xycoords="axes fraction", color=style.FAULTY)
+    axes[4].annotate(
+        "", (0, 1.12), (0, 0.5), arrowprops={"arrowstyle": "->", "color": style.FAULTY}
+    )
+    axes[0].set_ylabel("density (black: exact)")
+    style.label_panels(list(axes))
+    return figure
+
+
+def _draw_density(ax: Axes, values: np.ndarray, colour: str) -> None:
+    """A histogram of density per draw, NaN and exact zeros included in the count but not drawn."""
+    edges = np.linspace(-6, 6, 121)
+    inside = values[np.isfinite(values) & (values != 0)]
+    counts, _ = np.histogram(inside, edges)
+    ax.stairs(counts / (values.size * 0.1), edges, fill=True, color=colour, alpha=0.45)

@@ -1,0 +1,277 @@
+# The empirical sanity check of Habernal (2022).
+
+MECHANISMS = config["dptext"]["mechanisms"]
+DIMENSIONS = config["dptext"]["dimensions"]
+REPEATS = config["dptext"]["repeats"]
+PARTS = config["dptext"]["parts"]
+
+# The counts of one mechanism in every dimension at every epsilon, or a part of them.
+COUNTS = "results/dptext/counts/{mechanism}_repeats-{repeats}_part-{part}-of-{parts}.tsv"
+
+ALL_COUNTS = expand(
+    COUNTS,
+    mechanism=MECHANISMS,
+    repeats=REPEATS,
+    part=range(1, PARTS + 1),
+    parts=PARTS,
+)
+
+DPTEXT = [
+    "results/dptext/losses.tsv",
+    "results/dptext/losses.html",
+    "results/dptext/repeatability.tsv",
+    "results/dptext/performance.tsv",
+    multiext("figures/dptext/privacy_loss", ".png", ".svg", ".pdf"),
+    multiext("figures/dptext/exact_agreement", ".png", ".svg", ".pdf"),
+    multiext("figures/dptext/transforms", ".png", ".svg", ".pdf"),
+    "results/notebooks/dptext.ipynb",
+    "results/notebooks/dptext.html",
+]
+
+
+wildcard_constraints:
+    mechanism=r"[a-z_]+",
+    repeats=r"[0-9]+",
+    part=r"[0-9]+",
+    parts=r"[0-9]+",
+
+
+rule count_votes:
+    """Attack one mechanism in every dimension at every epsilon."""
+    input:
+        script="scripts/count_votes.py",
+        modules=modules("scripts/count_votes.py"),
+    output:
+        table=ensure(COUNTS, non_empty=True),
+    log:
+        "logs/dptext/count_{mechanism}_repeats-{repeats}_part-{part}-of-{parts}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        mechanism="{mechanism}",
+        dimensions=[f"--dimension {dimension}" for dimension in DIMENSIONS],
+        repeats="{repeats}",
+        part="{part}",
+        parts="{parts}",
+        epsilons=[f"--epsilon {epsilon}" for epsilon in config["dptext"]["epsilons"]],
+        seed=config["seed"],
+    shell:
+        "python {input.script} --mechanism {params.mechanism} {params.dimensions}"
+        " {params.epsilons} --repeats {params.repeats} --seed {params.seed}"
+        " --part {params.part} --parts {params.parts} --table {output.table} --log {log}"
+
+
+rule tabulate_losses:
+    """The loss of every cell: estimated, certified, exact and published."""
+    input:
+        script="scripts/tabulate_losses.py",
+        modules=modules("scripts/tabulate_losses.py"),
+        published="resources/published/dptext.tsv",
+        counts=ALL_COUNTS,
+    output:
+        table=ensure("results/dptext/losses.tsv", non_empty=True),
+    log:
+        "logs/dptext/tabulate_losses.log",
+    conda:
+        "../../environment.yml"
+    params:
+        repeats=REPEATS,
+        alpha=config["alpha"],
+    shell:
+        "python {input.script} --published {input.published} --repeats {params.repeats}"
+        " --alpha {params.alpha} --table {output.table} --log {log} {input.counts}"
+
+
+rule repeat_attack:
+    """The paper's footnote 7: ADePT at epsilon 0.1 and n = 2, again and again."""
+    input:
+        script="scripts/repeat_attack.py",
+        modules=modules("scripts/repeat_attack.py"),
+    output:
+        table=ensure("results/dptext/repeatability.tsv", non_empty=True),
+    log:
+        "logs/dptext/repeat_attack.log",
+    priority: 1
+    conda:
+        "../../environment.yml"
+    params:
+        repeats=REPEATS,
+        repetitions=config["dptext"]["repetitions"],
+        seed=config["seed"],
+        alpha=config["alpha"],
+    shell:
+        "python {input.script} --mechanism adept --epsilon 0.1 --dimension 2"
+        " --repeats {params.repeats} --repetitions {params.repetitions} --seed {params.seed}"
+        " --alpha {params.alpha} --table {output.table} --log {log}"
+
+
+rule compare_dptext:
+    """Every printed number of the paper beside ours."""
+    input:
+        script="scripts/compare_dptext.py",
+        modules=modules("scripts/compare_dptext.py"),
+        losses="results/dptext/losses.tsv",
+        repeatability="results/dptext/repeatability.tsv",
+        published="resources/published/dptext.tsv",
+    output:
+        table=ensure("results/dptext/comparison.tsv", non_empty=True),
+    log:
+        "logs/dptext/compare.log",
+    conda:
+        "../../environment.yml"
+    shell:
+        "python {input.script} --losses {input.losses} --repeatability {input.repeatability}"
+        " --published {input.published} --table {output.table} --log {log}"
+
+
+rule draw_transforms:
+    """What the five sampling panels show."""
+    input:
+        script="scripts/draw_transforms.py",
+        modules=modules("scripts/draw_transforms.py"),
+    output:
+        samples="results/dptext/transforms.parquet",
+    log:
+        "logs/dptext/draw_transforms.log",
+    conda:
+        "../../environment.yml"
+    params:
+        draws=config["dptext"]["panel_draws"],
+        seed=config["seed"],
+    shell:
+        "python {input.script} --draws {params.draws} --seed {params.seed}"
+        " --samples {output.samples} --log {log}"
+
+
+rule benchmark_attack:
+    """Our simulation against a plain NumPy one, alone on the machine."""
+    input:
+        script="benchmarks/attack.py",
+        modules=modules("benchmarks/attack.py"),
+    output:
+        table=ensure("results/dptext/performance.tsv", non_empty=True),
+    log:
+        "logs/dptext/benchmark_attack.log",
+    conda:
+        "../../environment.yml"
+    threads: workflow.cores
+    params:
+        dimensions=[f"--dimension {dimension}" for dimension in DIMENSIONS],
+        repeats=[f"--repeats {size}" for size in config["dptext"]["benchmark"]["repeats"]],
+        rounds=config["dptext"]["benchmark"]["rounds"],
+        seed=config["seed"],
+    shell:
+        "python {input.script} {params.dimensions} {params.repeats} --rounds {params.rounds}"
+        " --seed {params.seed} --table {output.table} --log {log}"
+
+
+rule plot_privacy_loss:
+    """The paper's Fig. 1: privacy loss against epsilon, per mechanism and dimension."""
+    input:
+        script="scripts/plot_privacy_loss.py",
+        modules=modules("scripts/plot_privacy_loss.py"),
+        losses="results/dptext/losses.tsv",
+    output:
+        png=report(
+            "figures/dptext/privacy_loss.png",
+            caption="../report/privacy_loss.rst",
+            category="DPText",
+            labels={"figure": "privacy loss"},
+        ),
+        svg="figures/dptext/privacy_loss.svg",
+        pdf="figures/dptext/privacy_loss.pdf",
+    log:
+        "logs/dptext/plot_privacy_loss.log",
+    conda:
+        "../../environment.yml"
+    params:
+        repeats=REPEATS,
+        alpha=config["alpha"],
+        seed=config["seed"],
+    shell:
+        "python {input.script} --losses {input.losses} --figure {output.png} --log {log}"
+
+
+rule plot_exact_agreement:
+    """Deviation of every finite cell from its exact loss, ours and the published."""
+    input:
+        script="scripts/plot_exact_agreement.py",
+        modules=modules("scripts/plot_exact_agreement.py"),
+        losses="results/dptext/losses.tsv",
+    output:
+        png=report(
+            "figures/dptext/exact_agreement.png",
+            caption="../report/exact_agreement.rst",
+            category="DPText",
+            labels={"figure": "agreement with the exact loss"},
+        ),
+        svg="figures/dptext/exact_agreement.svg",
+        pdf="figures/dptext/exact_agreement.pdf",
+    log:
+        "logs/dptext/plot_exact_agreement.log",
+    conda:
+        "../../environment.yml"
+    params:
+        repeats=REPEATS,
+        seed=config["seed"],
+    shell:
+        "python {input.script} --losses {input.losses} --figure {output.png} --log {log}"
+
+
+rule plot_transforms:
+    """The five sampling panels."""
+    input:
+        script="scripts/plot_transforms.py",
+        modules=modules("scripts/plot_transforms.py"),
+        samples="results/dptext/transforms.parquet",
+    output:
+        png=report(
+            "figures/dptext/transforms.png",
+            caption="../report/transforms.rst",
+            category="DPText",
+            labels={"figure": "sampling"},
+        ),
+        svg="figures/dptext/transforms.svg",
+        pdf="figures/dptext/transforms.pdf",
+    log:
+        "logs/dptext/plot_transforms.log",
+    conda:
+        "../../environment.yml"
+    params:
+        draws=config["dptext"]["panel_draws"],
+        seed=config["seed"],
+    shell:
+        "python {input.script} --samples {input.samples} --figure {output.png} --log {log}"
+
+
+rule render_losses:
+    """losses.tsv as a page that the report shows inline."""
+    input:
+        script="scripts/render_table.py",
+        modules=modules("scripts/render_table.py"),
+        table="results/dptext/losses.tsv",
+    output:
+        page=report(
+            "results/dptext/losses.html",
+            caption="../report/losses.rst",
+            category="DPText",
+            labels={"figure": "table: losses"},
+        ),
+    log:
+        "logs/dptext/render_losses.log",
+    conda:
+        "../../environment.yml"
+    params:
+        title="Privacy loss per mechanism, epsilon and dimension",
+        columns=[
+            f"--column {name}"
+            for name in (
+                "mechanism epsilon dimension repeats loss loss_low loss_high exact_loss z_exact"
+                " published_loss published_repeats z_published detectable_loss verdict"
+            ).split()
+        ],
+        repeats=REPEATS,
+        alpha=config["alpha"],
+    shell:
+        "python {input.script} --table {input.table} --title {params.title:q} {params.columns}"
+        " --page {output.page} --log {log}"
