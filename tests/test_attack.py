@@ -6,7 +6,7 @@ from math import comb, exp, inf, isinf, log
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -178,7 +178,6 @@ def test_loss_looks_at_both_columns():
     assert attack.loss(np.array([[[90, 10], [40, 60]]] * 2)).shape == (2,)
 
 
-@settings(deadline=None)
 @given(p=st.floats(0.001, 0.999), q=st.floats(0.001, 0.999))
 def test_loss_intervals_cover(p, q):
     """400 seeded tables at alpha = 0.1: at most 10 % may miss, five standard errors allowed."""
