@@ -19,7 +19,6 @@ th, td {{ padding: 0.25rem 0.7rem; border-bottom: 1px solid #ddd; }}
 th, td {{ text-align: right; white-space: nowrap; }}
 th {{ position: sticky; top: 0; background: #fff; border-bottom: 2px solid #767676; }}
 td:first-child, th:first-child {{ text-align: left; }}
-td:last-child, th:last-child {{ text-align: left; }}
 tbody tr:hover {{ background: #f4f4f4; }}
 </style>
 </head>

@@ -266,8 +266,8 @@ rule render_losses:
         columns=[
             f"--column {name}"
             for name in (
-                "mechanism epsilon dimension repeats loss loss_low loss_high exact_loss z_exact"
-                " published_loss published_repeats z_published detectable_loss verdict"
+                "mechanism epsilon dimension verdict repeats loss loss_low loss_high exact_loss z_exact"
+                " published_loss published_repeats z_published detectable_loss"
             ).split()
         ],
         repeats=REPEATS,

@@ -218,9 +218,9 @@ rule render_releases:
         columns=[
             f"--column {name}"
             for name in (
-                "release scale samples mean_z variance chi2 dof expected_chi2 expected_chi2_sd p_pooled"
+                "release scale verdict samples mean_z variance chi2 dof expected_chi2 expected_chi2_sd p_pooled"
                 " p_folded claimed_epsilon realised_epsilon_exact realised_epsilon_low"
-                " detectable_epsilon verdict"
+                " detectable_epsilon"
             ).split()
         ],
         draws=DRAWS,
