@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import gcd
 
 import numpy as np
+
+from noiseaudit.cks20 import reference
 
 VARIANTS = ("faulty", "fixed")
 
@@ -20,19 +21,6 @@ LARGEST_NUMERATOR, LARGEST_PERIOD = 100_000, 10_000_000
 
 SERIES_TOLERANCE = Fraction(1, 2**70)
 """Width of the bracket around an exact probability; below the last bit of a float near 1."""
-
-
-def divide(x: Fraction, k: int, variant: str) -> Fraction:
-    """``x / k`` as a variant of the sampler forms it (Gerolimetto Fabrello et al. 2026, Sec. IX).
-
-    With ``x = a/b`` and ``g = gcd(a, k)``, the faulty denominator is ``(b // g)·k`` where
-    ``b·(k // g)`` is meant: ``gcd(a, b) = 1``, so ``g`` does not divide ``b`` and the integer
-    division loses its remainder. Where it loses everything, the quotient is 0, as ``a`` is.
-    """
-    if variant == "fixed" or x == 0:
-        return x / k
-    a, b, g = x.numerator, x.denominator, gcd(x.numerator, k)
-    return Fraction(a // g, (b // g) * k)
 
 
 def bernoulli_exp1(x: Fraction, variant: str) -> Fraction:
@@ -49,10 +37,11 @@ def bernoulli_exp1(x: Fraction, variant: str) -> Fraction:
 
 
 def _brackets(x: Fraction, variant: str) -> Iterator[tuple[Fraction, Fraction]]:
+    divide = reference.VARIANTS[variant].divide
     product, total, k = Fraction(1), Fraction(1), 0
     while True:
         k += 1
-        product *= divide(x, k, variant)
+        product *= Fraction(*divide(x, k)) if x else 0
         previous, total = total, total - product if k % 2 else total + product
         yield min(previous, total), max(previous, total)
 

@@ -1,0 +1,128 @@
+"""The compiled cascade gives what the reference gives on the same bytes."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+from noiseaudit import entropy
+from noiseaudit.cks20 import diagnosis, exact, kernels, reference
+from noiseaudit.stats import Histogram
+
+SCALES = [Fraction(1), Fraction(1, 2), Fraction(2), Fraction(3), Fraction(100), Fraction(22, 7)]
+FLOATS = [Fraction(3.3), Fraction(0.1)]
+
+
+def by_reference(variant, scale, source, count):
+    sampler = reference.VARIANTS[variant](source)
+    rows = []
+    for _ in range(count):
+        sampler.discrete_laplace(scale)
+        rows.append([sampler.trace.get(name, kernels.UNREACHED) for name in kernels.LAYERS])
+    return np.array(rows)
+
+
+def equal_on(variant, scale, source_name, count):
+    source, same = (entropy.byte_source(source_name, 1, variant, str(scale)) for _ in range(2))
+    trace = kernels.Cascade(variant, scale, source).trace(count)
+    expected = by_reference(variant, scale, same, count)
+    return all(
+        np.array_equal(trace[name], column)
+        for name, column in zip(kernels.LAYERS, expected.T, strict=True)
+    )
+
+
+@pytest.mark.parametrize("variant", reference.VARIANTS)
+@pytest.mark.parametrize("scale", [Fraction(10), Fraction(7, 3)])
+def test_a_hundred_thousand_draws_are_bit_equal_in_every_layer(variant, scale):
+    assert equal_on(variant, scale, "pcg64", 100_000)
+
+
+@pytest.mark.parametrize("variant", reference.VARIANTS)
+@pytest.mark.parametrize("scale", SCALES)
+def test_other_scales_are_bit_equal(variant, scale):
+    assert equal_on(variant, scale, "philox", 5000)
+
+
+@pytest.mark.parametrize("variant", ["faulty", "fixed"])
+@pytest.mark.parametrize("scale", FLOATS)
+def test_floats_at_their_binary_value_are_bit_equal(variant, scale):
+    assert equal_on(variant, scale, "sfc64", 2000)
+
+
+def test_a_faulty_source_is_bit_equal_too():
+    assert equal_on("fixed", Fraction(10), "stuck", 5000)
+
+
+def test_terms_beyond_64_bits_go_to_the_reference():
+    """At u/d with d near 2^56 the products reach 2^64 after a few hundred k: rare, so force it."""
+    scale = Fraction(2**56 - 1, 3)
+    assert equal_on("fixed", scale, "pcg64", 300)
+
+
+@pytest.mark.parametrize("variant", reference.VARIANTS)
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 16, 33])
+def test_no_byte_is_lost_where_a_buffer_ends(variant, size, monkeypatch):
+    monkeypatch.setattr(kernels, "_BUFFER", size)
+    assert equal_on(variant, Fraction(10), "pcg64", 300)
+
+
+@given(cuts=st.lists(st.integers(0, 50), max_size=6))
+def test_how_draws_are_asked_for_does_not_change_them(cuts):
+    whole = kernels.Cascade("fixed", Fraction(10), entropy.byte_source("pcg64", 2)).draw(sum(cuts))
+    cascade = kernels.Cascade("fixed", Fraction(10), entropy.byte_source("pcg64", 2))
+    parts = [cascade.draw(count) for count in cuts]
+    assert np.array_equal(np.concatenate([[], *parts]), whole)
+
+
+def test_untraced_draws_are_the_last_column_of_a_trace():
+    draws = kernels.Cascade("faulty", Fraction(10), entropy.byte_source("pcg64", 2)).draw(1000)
+    trace = kernels.Cascade("faulty", Fraction(10), entropy.byte_source("pcg64", 2)).trace(1000)
+    assert np.array_equal(draws, trace["discrete_laplace"])
+
+
+@pytest.mark.parametrize(
+    ("variant", "law"), [("faulty", "faulty"), ("fixed", "fixed"), ("taylor", "fixed")]
+)
+def test_a_million_draws_follow_the_exact_law(variant, law):
+    """Residuals of the folded counts, seeded; a false alarm has probability 10⁻⁴."""
+    draws = kernels.Cascade(variant, Fraction(10), entropy.byte_source("pcg64", 6, variant)).draw(
+        10**6
+    )
+    counts = Histogram.of([draws], 60).window
+    p = exact.discrete_laplace(Fraction(10), law).pmf(np.arange(-60, 61))
+    assert chisquare(counts, p / p.sum() * counts.sum()).pvalue > 1e-4
+    folded = diagnosis.fold(counts, np.arange(-60, 61), 10)
+    healthy = diagnosis.fold(
+        exact.DiscreteLaplace(Fraction(10)).pmf(np.arange(-60, 61)), np.arange(-60, 61), 10
+    )
+    pvalue = chisquare(folded, healthy / healthy.sum() * folded.sum()).pvalue
+    assert (pvalue < 1e-12) == (variant == "faulty")
+
+
+def test_thresholds_of_taylor():
+    table = kernels._thresholds(10)
+    assert [int(word) for word in table[0]] == [2**64 - 1, 2**64 - 1]
+    for u in range(1, 11):
+        value = (int(table[u, 0]) << 64) | int(table[u, 1])
+        ratio = float(Fraction(value, 2**128))
+        assert ratio == pytest.approx(np.exp(-u / 10), rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("variant", "scale", "message"),
+    [
+        ("broken", Fraction(1), "variant: 'broken' found, one of faulty, fixed, taylor"),
+        ("fixed", Fraction(0), "scale: 0 found, a rational above 0"),
+        ("fixed", Fraction(-1), "scale: -1 found"),
+        ("fixed", Fraction(2**60), "a rational above 0 with terms below"),
+        ("fixed", Fraction(1, 2**60), "a rational above 0 with terms below"),
+        ("taylor", Fraction(3.3), "a numerator of at most 1000000 for taylor"),
+    ],
+)
+def test_bad_input(variant, scale, message):
+    with pytest.raises(ValueError, match=message):
+        kernels.Cascade(variant, scale, entropy.byte_source("pcg64", 1))
