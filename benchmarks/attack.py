@@ -67,9 +67,9 @@ def growth(draws: pd.Series, values: pd.Series) -> float:
 
 
 @click.command(help=__doc__)
-@click.option("--dimension", "dimensions", required=True, multiple=True, type=int)
-@click.option("--repeats", "sizes", required=True, multiple=True, type=int)
-@click.option("--rounds", required=True, type=int, help="At least 2.")
+@click.option("--dimension", "dimensions", required=True, multiple=True, type=click.IntRange(min=1))
+@click.option("--repeats", "sizes", required=True, multiple=True, type=click.IntRange(min=1))
+@click.option("--rounds", required=True, type=click.IntRange(min=2), help="Of each size.")
 @click.option("--seed", required=True, type=int)
 @click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
 def benchmark_attack(

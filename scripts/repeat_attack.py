@@ -6,7 +6,7 @@ import click
 import numpy as np
 import pandas as pd
 
-from noiseaudit import attack, entropy, jobs, mechanisms, stats, tables
+from noiseaudit import attack, entropy, jobs, mechanisms, privacy_loss, stats, tables
 
 
 @click.command(help=__doc__)
@@ -14,7 +14,7 @@ from noiseaudit import attack, entropy, jobs, mechanisms, stats, tables
 @click.option("--epsilon", required=True, type=float)
 @click.option("--dimension", required=True, type=int)
 @click.option("--repeats", required=True, type=int, help="Releases of each data set, each time.")
-@click.option("--repetitions", required=True, type=int, help="How many times, at least 2.")
+@click.option("--repetitions", required=True, type=click.IntRange(min=2), help="How many times.")
 @click.option("--seed", required=True, type=int, help="Master seed.")
 @click.option("--alpha", required=True, type=float, help="Error probability of the whole table.")
 @click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
@@ -37,13 +37,15 @@ def repeat_attack(
             (counts,) = attack.simulate(
                 mechanism, [epsilon], dimension, repeats, own_seed, finished=bar.update
             )
-            interval = attack.loss_interval(counts, alpha_of_row)
-            rows.append((str(repetition), float(attack.loss(counts)), interval.low, interval.high))
+            interval = privacy_loss.loss_interval(counts, alpha_of_row)
+            rows.append(
+                (str(repetition), float(privacy_loss.loss(counts)), interval.low, interval.high)
+            )
     losses = np.array([value for _, value, _, _ in rows])
     for quantity, estimate in stats.mean_and_sd(losses, alpha_of_row).items():
         rows.append((quantity, estimate.value, estimate.low, estimate.high))
     summary = pd.DataFrame(rows, columns=["repetition", "value", "value_low", "value_high"])
-    exact = attack.exact_votes(mechanism, epsilon, dimension)
+    exact = privacy_loss.exact_votes(mechanism, epsilon, dimension)
     summary["exact"] = exact.loss
     summary.loc[summary["repetition"] == "sd", "exact"] = exact.standard_error(repeats)
     summary["repeats"] = repeats

@@ -5,7 +5,9 @@ from pathlib import Path
 import click
 import pandas as pd
 
-from noiseaudit import attack, jobs, published, tables
+from noiseaudit import jobs, privacy_loss, published, tables
+
+COLUMNS = ("epsilon", "dimension", "n00", "n01", "n10", "n11")
 
 
 @click.command(help=__doc__)
@@ -19,9 +21,11 @@ def tabulate_losses(
 ) -> None:
     numbers = published.read(printed)
     numbers = numbers[~numbers["location"].str.startswith("footnote")]
-    votes = pd.concat([tables.read_table(path, text=["mechanism"]) for path in counts])
+    votes = pd.concat(
+        [tables.read_table(path, text=["mechanism"], numbers=COLUMNS) for path in counts]
+    )
     cells = votes.groupby(["mechanism", "epsilon", "dimension"], sort=False).sum().reset_index()
-    losses = attack.tabulate(cells, repeats, alpha / len(cells))
+    losses = privacy_loss.tabulate(cells, repeats, alpha / len(cells))
     tables.write_table(table, published.beside_losses(losses, numbers))
 
 

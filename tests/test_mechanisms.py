@@ -10,8 +10,6 @@ from scipy import stats
 
 from noiseaudit import entropy, mechanisms
 
-EPSILONS = [0.1, 1.0, 10.0]
-
 
 @given(v=st.floats(-0.5, 0.5, exclude_min=True, exclude_max=True))
 def test_the_transform_is_the_inverse_cdf(v):

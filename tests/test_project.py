@@ -60,6 +60,7 @@ FLOORS = [
     ["entropy", "stats", "tables", "jobs", "_draw_from_wheel"],
     ["mechanisms", "releases", "cks20"],
     ["attack"],
+    ["privacy_loss"],
     ["published", "figures"],
 ]
 

@@ -120,7 +120,8 @@ def test_a_bad_alpha(finished, tmp_path, alpha):
 @pytest.mark.parametrize(
     ("option", "value", "words"),
     [
-        ("--dimension", "0", ["dimension: 0 found, an integer of at least 1"]),
+        ("--dimension", "0", ["dimension: 0 found, an integer from 1"]),
+        ("--dimension", "10000000000000", ["dimension: 10000000000000 found"]),
         ("--dimension", "-3", ["dimension: -3 found"]),
         ("--epsilon", "0", ["epsilon: 0.0 found, a finite number above 0"]),
         ("--epsilon", "inf", ["epsilon: inf found"]),

@@ -7,12 +7,12 @@ judged as such.
 from __future__ import annotations
 
 from decimal import Decimal
-from math import floor, inf, isinf, log10, nan, sqrt
+from math import floor, inf, isinf, isnan, log10, nan, sqrt
 from pathlib import Path
 
 import pandas as pd
 
-from noiseaudit import attack, mechanisms, stats, tables
+from noiseaudit import mechanisms, privacy_loss, stats, tables
 
 COLUMNS = [
     "source",
@@ -46,7 +46,7 @@ def resolution(printed: str) -> float:
 
 def loss_resolution(loss: float) -> float:
     """Half a unit in the fourth significant digit: the losses are printed so, without final zeros."""
-    return 0.5 * 10.0 ** (floor(log10(loss)) - 3) if loss > 0 else 0.0
+    return 0.5 * 10.0 ** (floor(log10(loss)) - 3) if 0 < loss < inf else 0.0
 
 
 def compare(
@@ -89,9 +89,9 @@ def compare(
 
 def verdict_on(deviation: float, our_deviation: float) -> str:
     """``reproduced``, or who lies how far from the exact model."""
-    if abs(our_deviation) > LARGEST_DEVIATION:
+    if not abs(our_deviation) <= LARGEST_DEVIATION:
         return f"differs: ours is {our_deviation:+.1f} sigma from the exact model"
-    if abs(deviation) > LARGEST_DEVIATION:
+    if not abs(deviation) <= LARGEST_DEVIATION:
         return f"differs: the printed number is {deviation:+.1f} sigma from the exact model"
     return "reproduced"
 
@@ -102,7 +102,7 @@ def beside_losses(losses: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     losses : DataFrame
-        From `attack.tabulate`.
+        From `privacy_loss.tabulate`.
     printed : DataFrame
         ``published mechanism epsilon dimension repeats``, a row a cell.
 
@@ -110,7 +110,7 @@ def beside_losses(losses: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         With ``published_loss``, ``published_repeats`` and, at the end, ``z_published``: the printed
-        loss's `attack.ExactVotes.score` at its own repeats. NaN for cells that are not printed.
+        loss's `privacy_loss.ExactVotes.score` at its own repeats. NaN for cells that are not printed.
     """
     keys = ["mechanism", "epsilon", "dimension"]
     beside = losses.merge(
@@ -128,9 +128,9 @@ def beside_losses(losses: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
 
 def _score_printed(cell: tuple) -> float:
     loss = cell.published_loss
-    if not (loss < inf and cell.exact_loss < inf):
+    if isnan(loss):
         return nan
-    exact = attack.exact_votes(mechanisms.named(cell.mechanism), cell.epsilon, cell.dimension)
+    exact = privacy_loss.exact_votes(mechanisms.named(cell.mechanism), cell.epsilon, cell.dimension)
     return exact.score(loss, int(cell.published_repeats), loss_resolution(loss))
 
 
@@ -150,7 +150,7 @@ def compare_loss(cell: tuple, location: str) -> dict[str, float | str]:
         `COLUMNS`. ``expected`` is the exact loss and ``expected_sd`` the standard error of its
         estimate at the published repeats; the deviation is ``z_published``.
     """
-    exact = attack.exact_votes(mechanisms.named(cell.mechanism), cell.epsilon, cell.dimension)
+    exact = privacy_loss.exact_votes(mechanisms.named(cell.mechanism), cell.epsilon, cell.dimension)
     return {
         "source": "dptext",
         "location": location,
@@ -171,10 +171,11 @@ def _verdict_on_loss(cell: tuple) -> str:
     if isinf(cell.exact_loss):
         both = isinf(cell.published_loss) and isinf(cell.loss)
         return "reproduced" if both else "differs: the exact loss is infinite"
-    if isinf(cell.published_loss):
+    verdict = verdict_on(cell.z_published, cell.z_exact)
+    if isinf(cell.published_loss) and verdict == "reproduced":
         repeats = int(cell.published_repeats)
         return f"differs: finite, {repeats} repeats left a cell empty"
-    return verdict_on(cell.z_published, 0.0 if isinf(cell.loss) else cell.z_exact)
+    return verdict
 
 
 PAPER_REPETITIONS, PAPER_REPEATS = 100, 10_000_000

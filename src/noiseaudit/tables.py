@@ -210,8 +210,12 @@ def write_table(path: Path | str, table: pd.DataFrame) -> None:
         table.to_csv(temporary, sep="\t", index=False, na_rep="nan", lineterminator="\n")
 
 
-def read_table(path: Path | str, text: Iterable[str] = ()) -> pd.DataFrame:
-    """Read a TSV table; the columns named in ``text`` stay strings (``0.10`` is a release, say).
+def read_table(
+    path: Path | str, text: Iterable[str] = (), numbers: Iterable[str] = ()
+) -> pd.DataFrame:
+    """Read a TSV table that has at least the columns named.
+
+    Those in ``text`` stay strings (``0.10`` is a release, say).
 
     Raises
     ------
@@ -225,7 +229,7 @@ def read_table(path: Path | str, text: Iterable[str] = ()) -> pd.DataFrame:
         raise DamagedFile(f"{path}: no such file") from error
     except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError) as error:
         raise DamagedFile(f"{path}: not a TSV table ({_first_line(error)})") from error
-    missing = [name for name in text if name not in table.columns]
+    missing = [name for name in [*text, *numbers] if name not in table.columns]
     if missing:
         raise DamagedFile(f"{path}: column {', '.join(missing)} missing")
     return table

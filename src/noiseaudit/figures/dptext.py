@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
+from matplotlib.ticker import FixedLocator, NullFormatter
 from scipy.stats import norm
 
 from noiseaudit.figures import style
@@ -28,9 +28,11 @@ PANELS = {
 _DODGE = 0.16
 """Decades over which the infinite cells of one epsilon are spread sideways, to keep them apart."""
 
-_LOWEST, _HIGHEST = 1e-4, 3e2
-_BAND = (6e2, 2e4)
-"""Losses are drawn between the first two; infinite ones in a band of their own above."""
+_LOWEST = 1e-5
+"""Where the axis begins; smaller losses are drawn on it."""
+
+_BAND_DECADES = 1.5
+"""Height of the band for infinite losses, above the largest finite one."""
 
 
 @style.applied()
@@ -48,14 +50,17 @@ def privacy_loss(losses: pd.DataFrame) -> Figure:
     """
     figure = Figure(figsize=(11.5, 7.6))
     axes = figure.subplots(2, 3, sharex=True, sharey=True)
+    band = _band_above(losses)
     dimensions = sorted(losses["dimension"].unique())
     colours = dict(zip(dimensions, _shades(len(dimensions)), strict=True))
     for ax, (mechanism, title) in zip(axes.flat, PANELS.items(), strict=True):
         ax.set_title(title)
-        _draw_frame(ax, losses["epsilon"])
+        _draw_frame(ax, losses["epsilon"], band)
         for lane, (dimension, colour) in enumerate(colours.items()):
             chosen = (losses["mechanism"] == mechanism) & (losses["dimension"] == dimension)
-            _draw_cells(ax, losses[chosen], colour, (lane + 0.5) / len(colours))
+            lane_height = band[0] * (band[1] / band[0]) ** ((lane + 0.5) / len(colours))
+            shift = 10 ** (_DODGE * ((lane + 0.5) / len(colours) - 0.5))
+            _draw_cells(ax, losses[chosen], colour, lane_height, shift)
     for ax in axes[1]:
         ax.set_xlabel("claimed ε")
     for ax in axes[:, 0]:
@@ -70,19 +75,27 @@ def _shades(count: int) -> list[tuple[float, float, float, float]]:
     return list(mpl.colormaps["viridis"](np.linspace(0.0, 0.88, count)))
 
 
-def _draw_frame(ax: Axes, epsilons: pd.Series) -> None:
-    low, high = epsilons.min(), epsilons.max()
+def _band_above(losses: pd.DataFrame) -> tuple[float, float]:
+    finite = losses[["loss", "exact_loss"]].replace(np.inf, np.nan).max().max()
+    lower = 2.0 * max(100.0, 0.0 if np.isnan(finite) else finite)
+    return lower, lower * 10**_BAND_DECADES
+
+
+def _draw_frame(ax: Axes, epsilons: pd.Series, band: tuple[float, float]) -> None:
+    low, high = epsilons.min() / 1.4, epsilons.max() * 1.4
     ax.set_xscale("log")
     ax.set_yscale("log")
-    ax.set_xlim(low / 1.4, high * 1.4)
-    ax.set_ylim(_LOWEST, _BAND[1])
-    ax.axhspan(*_BAND, color=style.PALE, alpha=0.5, linewidth=0)
-    ax.plot([low / 1.4, high * 1.4], [low / 1.4, high * 1.4], **_CLAIM)
-    ax.yaxis.set_major_locator(FixedLocator([1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100, _middle(0.5)]))
-    ax.yaxis.set_major_formatter(FuncFormatter(_name_loss))
+    ax.set_xlim(low, high)
+    ax.set_ylim(_LOWEST, band[1])
+    ax.axhspan(*band, color=style.PALE, alpha=0.5, linewidth=0)
+    ax.plot([low, high], [low, high], **_CLAIM)
+    decades = [10.0**power for power in range(-5, 9) if 10.0**power < band[0]]
+    endless = float(np.sqrt(band[0] * band[1]))
+    names = {1.0: "1", 10.0: "10", 0.1: "0.1", endless: "∞"}
+    powers = {decade: f"$10^{{{round(np.log10(decade))}}}$" for decade in decades}
+    ax.set_yticks([*decades, endless], [(powers | names)[tick] for tick in [*decades, endless]])
     ax.yaxis.set_minor_locator(FixedLocator([]))
-    ax.xaxis.set_major_locator(FixedLocator(sorted(epsilons.unique())))
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.set_xticks(ticks := sorted(epsilons.unique()), [f"{tick:g}" for tick in ticks])
     ax.xaxis.set_minor_formatter(NullFormatter())
     ax.xaxis.set_minor_locator(FixedLocator([]))
 
@@ -90,45 +103,37 @@ def _draw_frame(ax: Axes, epsilons: pd.Series) -> None:
 _CLAIM = {"color": style.CLAIMED, "linewidth": 1.1, "linestyle": (0, (5, 2))}
 
 
-def _name_loss(value: float, _: int) -> str:
-    if value > _HIGHEST:
-        return "∞"
-    return f"{value:g}" if value >= 0.01 else f"$10^{{{round(np.log10(value))}}}$"
-
-
-def _middle(share: float) -> float:
-    """A height in the band of the infinite, from 0 at its lower edge to 1 at its upper."""
-    return float(_BAND[0] * (_BAND[1] / _BAND[0]) ** share)
-
-
-def _draw_cells(ax: Axes, cells: pd.DataFrame, colour: object, lane: float) -> None:
-    """One dimension; its lane (0 to 1) sets it apart in the band of the infinite."""
+def _draw_cells(
+    ax: Axes, cells: pd.DataFrame, colour: object, lane_height: float, shift: float
+) -> None:
+    """One dimension: infinite cells in a lane of their own, and sideways where no bound is near."""
     exact = cells[np.isfinite(cells["exact_loss"]) & (cells["exact_loss"] > 0)]
     ax.plot(exact["epsilon"], exact["exact_loss"], color=colour, linewidth=1.0)
-    finite = cells[np.isfinite(cells["loss"])]
+    aside = cells["epsilon"] * np.where(cells["exact_loss"] == 0, shift, 1.0)
+    finite = np.isfinite(cells["loss"])
+    shown = np.maximum(cells["loss"], 1.1 * _LOWEST)
     ax.errorbar(
-        finite["epsilon"],
-        finite["loss"],
-        [finite["loss"] - finite["loss_low"], finite["loss_high"] - finite["loss"]],
+        aside[finite],
+        shown[finite],
+        [
+            np.maximum(shown - cells["loss_low"], 0)[finite],
+            np.maximum(cells["loss_high"] - shown, 0)[finite],
+        ],
         fmt="o",
         markersize=3.2,
         linewidth=0.9,
         color=colour,
     )
-    shift = 10 ** (_DODGE * (lane - 0.5))
-    for cells_here, filled in (
-        (cells[np.isinf(cells["exact_loss"])], True),
-        (cells[np.isinf(cells["loss"]) & np.isfinite(cells["exact_loss"])], False),
-    ):
-        height = np.full(len(cells_here), _middle(lane))
-        place = cells_here["epsilon"] * shift
-        ax.plot(place, height, **_band_marker(colour, filled))
-        if not filled:
-            ax.vlines(place, cells_here["loss_low"], height, color=colour, linewidth=0.9)
+    truly, beyond = np.isinf(cells["exact_loss"]), ~finite & np.isfinite(cells["exact_loss"])
+    place = cells["epsilon"] * shift
+    ax.vlines(place[beyond], cells["loss_low"][beyond], lane_height, color=colour, linewidth=0.9)
+    for chosen, filled in ((truly, True), (beyond, False)):
+        height = np.full(int(chosen.sum()), lane_height)
+        ax.plot(place[chosen], height, **_band_marker(colour, filled))
     endless = np.isinf(cells["published_loss"])
     ax.plot(
-        np.where(endless, cells["epsilon"] * shift, cells["epsilon"]),
-        np.where(endless, _middle(lane), cells["published_loss"]),
+        np.where(endless, place, aside),
+        np.where(endless, lane_height, np.maximum(cells["published_loss"], 1.1 * _LOWEST)),
         **_PUBLISHED,
     )
 
@@ -151,6 +156,7 @@ def _band_marker(colour: object, filled: bool) -> dict[str, object]:
         "markeredgecolor": colour,
         "markerfacecolor": colour if filled else "white",
         "markeredgewidth": 1.0,
+        "zorder": 3,
     }
 
 
@@ -184,7 +190,10 @@ def exact_agreement(losses: pd.DataFrame) -> Figure:
     """
     figure = Figure(figsize=(11.5, 4.6))
     left, right = figure.subplots(1, 2, width_ratios=[2.4, 1])
-    shown = losses[np.isfinite(losses["exact_loss"])]
+    shown = losses[np.isfinite(losses["exact_loss"])].copy()
+    # An empty cell has a probability, but nothing to deviate: it is judged in the table.
+    for loss, score in (("loss", "z_exact"), ("published_loss", "z_published")):
+        shown.loc[np.isinf(shown[loss]), score] = np.nan
     start = 0
     for mechanism in PANELS:
         cells = shown[shown["mechanism"] == mechanism].sort_values(["dimension", "epsilon"])
@@ -211,7 +220,8 @@ def exact_agreement(losses: pd.DataFrame) -> Figure:
         fontsize=8,
         color=style.GREY,
     )
-    reach = np.nanmax(np.abs(shown[["z_exact", "z_published"]].to_numpy()))
+    scores = shown[["z_exact", "z_published"]].to_numpy()
+    reach = np.max(np.abs(scores[np.isfinite(scores)]), initial=0.0)
     left.set_ylim(-max(4.5, reach + 0.5), max(5.2, reach + 1.2))
     left.set_xlim(-3, start - 1)
     left.set_xticks([])
