@@ -48,7 +48,7 @@ pins: .venv/tools ## pin requirements.txt and requirements-dev.txt anew
 	done
 
 clean: ## remove results, figures and logs; keep the environment, the wheels and the drawn samples
-	@find results -mindepth 1 ! -name README.md ! -path '*/samples*' -type f -delete
+	@find results -mindepth 1 ! -name README.md ! -path '*/samples/*' ! -path '*/traces/*' -type f -delete
 	@find figures -mindepth 1 ! -name README.md -type f -delete
 	@rm -rf logs report.html
 

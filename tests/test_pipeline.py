@@ -14,6 +14,9 @@ from noiseaudit import tables
 COLUMNS = {
     "opendp/releases": "release scale samples mean variance mean_z chi2 dof p chi2_pooled dof_pooled"
     " p_pooled claimed_epsilon realised_epsilon_exact realised_epsilon_low verdict",
+    "opendp/layers": "variant entropy scale samples layer mean theory_mean mean_z mean_p chi2 dof p"
+    " chi2_pooled dof_pooled p_pooled expected_mean_z expected_chi2 expected_chi2_sd"
+    " published_mean_z published_chi2 verdict",
     "opendp/plrv": "source scale x count_x count_next loss loss_low loss_high exact_loss bound"
     " within_3sigma",
     "comparison": "source location quantity published ours ours_low ours_high expected expected_sd"
@@ -26,6 +29,7 @@ FIGURES = [
     "dptext/exact_agreement",
     "dptext/transforms",
     "opendp/artifacts",
+    "opendp/diagnosis",
     "opendp/plrv",
 ]
 
@@ -84,6 +88,19 @@ def test_releases_are_told_apart(releases):
     faulty = releases[releases["release"] == "0.14.1"].iloc[0]
     assert abs(faulty["chi2"] - faulty["expected_chi2"]) < 6 * faulty["expected_chi2_sd"]
     assert np.all(np.abs(releases["mean_z"]) < 6)
+
+
+def test_the_faulty_layer_is_named_and_a_stuck_source_too(finished):
+    """At 100 000 draws; healthy traces are flagged with a nominal probability of 10⁻⁶ together."""
+    text = ["variant", "entropy", "scale", "layer", "verdict"]
+    rows = tables.read_table(finished.folder / "results/opendp/layers.tsv", text=text)
+    earliest = rows[rows["verdict"] == "earliest faulty layer"]
+    assert {(row.variant, row.entropy): row.layer for row in earliest.itertuples()} == {
+        ("faulty", "pcg64"): "bernoulli_exp1",
+        ("faulty", "stuck"): "uniform_bits",
+        ("fixed", "stuck"): "uniform_bits",
+        ("taylor", "stuck"): "uniform_bits",
+    }
 
 
 def test_certified_bounds_hold_for_every_output(losses):
@@ -176,15 +193,33 @@ REVIEWS = {"execute_opendp", "execute_dptext", "render_notebook"}
 @pytest.mark.parametrize(
     ("edited", "rerun"),
     [
-        ("src/noiseaudit/figures/style.py", OPENDP_PLOTS | DPTEXT_PLOTS | REVIEWS),
+        (
+            "src/noiseaudit/figures/style.py",
+            OPENDP_PLOTS | {"plot_diagnosis"} | DPTEXT_PLOTS | REVIEWS,
+        ),
         (
             "src/noiseaudit/figures/dptext.py",
             DPTEXT_PLOTS | {"execute_dptext", "render_notebook"},
         ),
-        ("src/noiseaudit/cks20/diagnosis.py", AFTER_DRAWS | JOINED),
+        ("src/noiseaudit/cks20/diagnosis.py", AFTER_DRAWS | {"plot_diagnosis"} | JOINED),
+        (
+            "src/noiseaudit/cks20/layers.py",
+            {"tabulate_layers"}
+            | OPENDP_PLOTS
+            | {"plot_diagnosis", "execute_opendp", "render_notebook"},
+        ),
+        ("scripts/draw_trace.py", {"draw_trace", "tabulate_layers", "plot_diagnosis"}),
         (
             "src/noiseaudit/published.py",
-            {"tabulate_losses", "compare_opendp", "execute_opendp"} | FROM_LOSSES | JOINED,
+            {
+                "tabulate_losses",
+                "compare_opendp",
+                "execute_opendp",
+                "tabulate_layers",
+                "plot_diagnosis",
+            }
+            | FROM_LOSSES
+            | JOINED,
         ),
         ("scripts/draw_release.py", {"draw_release"} | AFTER_DRAWS | JOINED),
         ("scripts/count_votes.py", {"count_votes", "tabulate_losses"} | FROM_LOSSES | JOINED),
@@ -243,7 +278,8 @@ def test_the_report_shows_every_figure_and_table(finished, tmp_path):
 
 def test_without_releases_nothing_needs_a_wheel(sources):
     (sources.folder / "config/none.yaml").write_text(
-        "opendp: {releases: []}\n"
+        "opendp: {releases: [], traces: {variants: [fixed], entropies: [pcg64], scales: [3],"
+        " draws: 100_000}}\n"
         "dptext: {mechanisms: [laplace], dimensions: [1, 2], repeats: 1000, repetitions: 2,"
         " panel_draws: 100, benchmark: {repeats: [1000, 2000]}}\n"
     )

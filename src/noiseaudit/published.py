@@ -227,3 +227,42 @@ def compare_repeatability(
             }
         )
     return compared
+
+
+GEROLIMETTO_SCALE, GEROLIMETTO_DRAWS = "10", 1_000_000
+"""Scale and draws of the paper's layer-by-layer analysis (Sec. V and VI)."""
+
+
+def beside_layers(rows: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
+    """Set the printed statistics of Gerolimetto Fabrello et al. (2026) beside ours.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Of ``results/opendp/layers.tsv``.
+    printed : DataFrame
+        ``layer variant quantity published``.
+
+    Returns
+    -------
+    DataFrame
+        With ``published_mean_z`` and ``published_chi2`` before the verdict, at the paper's scale and
+        draws; a coin's z is its mean's.
+    """
+    numbers = {
+        (number.layer, number.variant, number.quantity): float(number.published)
+        for number in printed.itertuples(index=False)
+    }
+
+    def look_up(row: tuple, *names: str) -> float:
+        if (str(row.scale), row.samples) != (GEROLIMETTO_SCALE, GEROLIMETTO_DRAWS):
+            return nan
+        found = [numbers.get((row.layer, row.variant, name), nan) for name in names]
+        return next((value for value in found if not isnan(value)), nan)
+
+    z = [look_up(row, "mean_z", "z") for row in rows.itertuples(index=False)]
+    chi2 = [look_up(row, "chi2") for row in rows.itertuples(index=False)]
+    verdicts = rows["verdict"]
+    return rows.drop(columns="verdict").assign(
+        published_mean_z=z, published_chi2=chi2, verdict=verdicts
+    )

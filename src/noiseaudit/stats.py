@@ -112,6 +112,18 @@ class Histogram:
             second += batch_second
         return cls(cutoff, counts, total, first, second)
 
+    def __add__(self, other: Histogram) -> Histogram:
+        """The counts of both, which must have the same cutoff."""
+        if other.cutoff != self.cutoff:
+            raise ValueError(f"cutoffs {self.cutoff} and {other.cutoff} found, equal ones expected")
+        return Histogram(
+            self.cutoff,
+            self.counts + other.counts,
+            self.total + other.total,
+            self.sum + other.sum,
+            self.sum_of_squares + other.sum_of_squares,
+        )
+
     @property
     def window(self) -> np.ndarray:
         """The counts of ``−cutoff … cutoff``, without the tails."""

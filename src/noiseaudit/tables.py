@@ -134,31 +134,43 @@ def read_provenance(path: Path | str) -> dict[str, Any]:
 
 
 def read_samples(path: Path | str, column: str) -> Iterator[np.ndarray]:
-    """A column of a sample file, one row group at a time.
+    """One column of a sample file, a row group at a time (see `read_columns`)."""
+    return (batch[column] for batch in read_columns(path, [column]))
+
+
+def read_columns(
+    path: Path | str, columns: Iterable[str] | None = None
+) -> Iterator[dict[str, np.ndarray]]:
+    """Columns of a sample file (all by default), one row group at a time.
 
     Raises
     ------
     DamagedFile
-        As `read_provenance`; also if the column is missing, a page fails its checksum or, after the
-        last row group, the whole column its digest.
+        As `read_provenance`; also if a column is missing, a page fails its checksum or, after the
+        last row group, a whole column its digest.
     """
     path = Path(path)
     with _open_samples(path) as samples:
         _checked_provenance(path, samples)
-        if column not in samples.schema_arrow.names:
-            names = ", ".join(samples.schema_arrow.names)
-            raise DamagedFile(f"{path}: columns {names} found, {column} expected")
-        digest = hashlib.sha256()
+        names = samples.schema_arrow.names
+        wanted = names if columns is None else list(columns)
+        if missing := [name for name in wanted if name not in names]:
+            raise DamagedFile(f"{path}: columns {', '.join(names)} found, {missing[0]} expected")
+        digests = {name: hashlib.sha256() for name in wanted}
         for group in range(samples.num_row_groups):
             try:
-                values = samples.read_row_group(group, columns=[column]).column(0).to_numpy()
+                read = samples.read_row_group(group, columns=wanted)
+                batch = {name: read.column(name).to_numpy() for name in wanted}
             except (pa.ArrowException, OSError, ValueError) as error:
                 message = f"{path}: damaged ({_first_line(error)}); {_REMEDY}"
                 raise DamagedFile(message) from error
-            digest.update(values.tobytes())
-            yield values
-        if digest.hexdigest() != _metadata(path, samples)[1].get(column):
-            raise DamagedFile(f"{path}: damaged (column {column} fails its digest); {_REMEDY}")
+            for name, values in batch.items():
+                digests[name].update(values.tobytes())
+            yield batch
+        stored = _metadata(path, samples)[1]
+        for name, digest in digests.items():
+            if digest.hexdigest() != stored.get(name):
+                raise DamagedFile(f"{path}: damaged (column {name} fails its digest); {_REMEDY}")
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import math
 import os.path
 import re
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import jsonschema
@@ -138,3 +139,9 @@ def python_source(path):
 def plain(number):
     """A number as a file name writes it: 10 for 10.0, and every digit of 2.25."""
     return str(int(number)) if number == int(number) else repr(number)
+
+
+def rational_name(number):
+    """A rational as a file name writes it: 10, or 7_3 for seven thirds."""
+    numerator, denominator = Fraction(number).as_integer_ratio()
+    return str(numerator) if denominator == 1 else f"{numerator}_{denominator}"

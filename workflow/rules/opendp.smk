@@ -11,7 +11,28 @@ SAMPLE = "results/opendp/samples/opendp-{release}_scale-{scale}_draws-{draws}.pa
 
 SAMPLES = expand(SAMPLE, release=RELEASES, scale=SCALES, draws=DRAWS)
 
-OPENDP = (
+TRACED = config["opendp"]["traces"]
+
+TRACE_SCALES = {rational_name(scale): scale for scale in TRACED["scales"]}
+
+# The cache of one trace of the cascade.
+TRACE = "results/opendp/traces/{variant}_{entropy}_scale-{scale}_draws-{draws}.parquet"
+
+TRACES = expand(
+    TRACE,
+    variant=TRACED["variants"],
+    entropy=TRACED["entropies"],
+    scale=list(TRACE_SCALES),
+    draws=TRACED["draws"],
+)
+
+CASCADE = [
+    *TRACES,
+    "results/opendp/layers.tsv",
+    multiext("figures/opendp/diagnosis", ".png", ".svg", ".pdf"),
+]
+
+OPENDP = CASCADE + (
     [
         *SAMPLES,
         "results/opendp/releases.tsv",
@@ -29,8 +50,10 @@ OPENDP = (
 
 wildcard_constraints:
     release=r"[0-9.]+",
-    scale=r"[0-9.e+]+",
+    scale=r"[0-9._e+]+",
     draws=r"[0-9]+",
+    variant=r"[a-z]+",
+    entropy=r"[a-z0-9]+",
 
 
 rule install_release:
@@ -228,3 +251,72 @@ rule render_releases:
     shell:
         "python {input.script} --table {input.table} --title {params.title:q} {params.columns}"
         " --page {output.page} --log {log}"
+
+
+rule draw_trace:
+    """Trace one variant of the cascade on one entropy source at one scale."""
+    input:
+        script="scripts/draw_trace.py",
+        modules=modules("scripts/draw_trace.py"),
+    output:
+        samples=TRACE,
+    log:
+        "logs/opendp/trace_{variant}_{entropy}_scale-{scale}_draws-{draws}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        variant="{variant}",
+        entropy="{entropy}",
+        scale=lambda wildcards: TRACE_SCALES[wildcards.scale],
+        draws="{draws}",
+        seed=config["seed"],
+    shell:
+        "python {input.script} --variant {params.variant} --entropy {params.entropy}"
+        " --scale {params.scale} --draws {params.draws} --seed {params.seed}"
+        " --samples {output.samples} --log {log}"
+
+
+rule tabulate_layers:
+    """Every layer of every trace against its law; the earliest faulty one."""
+    input:
+        script="scripts/tabulate_layers.py",
+        modules=modules("scripts/tabulate_layers.py"),
+        published="resources/published/opendp.tsv",
+        traces=TRACES,
+    output:
+        table=ensure("results/opendp/layers.tsv", non_empty=True),
+    log:
+        "logs/opendp/tabulate_layers.log",
+    conda:
+        "../../environment.yml"
+    params:
+        alpha=config["alpha"],
+    shell:
+        "python {input.script} --published {input.published} --alpha {params.alpha}"
+        " --table {output.table} --log {log} {input.traces}"
+
+
+rule plot_diagnosis:
+    """Every layer, variant, source and scale at a glance."""
+    input:
+        script="scripts/plot_diagnosis.py",
+        modules=modules("scripts/plot_diagnosis.py"),
+        layers="results/opendp/layers.tsv",
+    output:
+        png=report(
+            "figures/opendp/diagnosis.png",
+            caption="../report/diagnosis.rst",
+            category="OpenDP",
+            labels={"figure": "diagnosis"},
+        ),
+        svg="figures/opendp/diagnosis.svg",
+        pdf="figures/opendp/diagnosis.pdf",
+    log:
+        "logs/opendp/plot_diagnosis.log",
+    conda:
+        "../../environment.yml"
+    params:
+        draws=TRACED["draws"],
+        seed=config["seed"],
+    shell:
+        "python {input.script} --layers {input.layers} --figure {output.png} --log {log}"

@@ -8,11 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.collections import QuadMesh
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullFormatter
 
 from noiseaudit import stats, tables
-from noiseaudit.cks20 import diagnosis
+from noiseaudit.cks20 import diagnosis, kernels, layers
 from noiseaudit.figures import style
 
 _THOUSANDS = FuncFormatter(lambda count, _: f"{count / 1000:g}")
@@ -278,3 +281,79 @@ def _draw_multiple(ax: Axes, rows: pd.DataFrame, colour: str) -> None:
 def _well_counted(rows: pd.DataFrame) -> pd.DataFrame:
     rarer = rows[["count_x", "count_next"]].min(axis=1)
     return rows[rarer >= max(1, min(_WELL_COUNTED, rarer.max() / 4))]
+
+
+@style.applied()
+def diagnosis_overview(rows: pd.DataFrame) -> Figure:
+    """Every layer of every trace at a glance: chi-square above, z of the mean below.
+
+    A column of panels per variant, a row of cells per layer from the bottom up, a column of cells
+    per source and scale. The earliest faulty layer of a trace is framed.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        ``results/opendp/layers.tsv``.
+    """
+    variants = list(dict.fromkeys(rows["variant"]))
+    traces = list(dict.fromkeys(zip(rows["entropy"], rows["scale"], strict=True)))
+    figure = Figure(figsize=(3.2 + 0.16 * len(traces) * len(variants), 6.4))
+    axes = figure.subplots(2, len(variants), sharex=True, sharey=True, squeeze=False)
+    with np.errstate(divide="ignore"):
+        strength = np.minimum(-np.log10(rows["p_pooled"]), _STRONGEST)
+    panels = (
+        (strength, _STRONGEST, "−log₁₀ p of chi-square"),
+        (rows["mean_z"].abs(), 12, "|z| of the mean"),
+    )
+    for line, (values, top, name) in zip(axes, panels, strict=True):
+        for ax, variant in zip(line, variants, strict=True):
+            chosen = rows["variant"] == variant
+            mesh = _draw_cells(ax, rows[chosen].assign(value=values[chosen]), traces, top)
+        figure.colorbar(mesh, ax=list(line), label=name, pad=0.01, extend="max")
+    for ax, variant in zip(axes[0], variants, strict=True):
+        named = diagnosis_of(rows[rows["variant"] == variant])
+        ax.set_title(f"{variant}: {named}", fontsize=9)
+    return figure
+
+
+_STRONGEST = 20
+
+_LAYERS = tuple(reversed(kernels.LAYERS))
+
+
+def diagnosis_of(rows: pd.DataFrame) -> str:
+    """The earliest faulty layers of some traces, in words."""
+    earliest = rows[rows["verdict"] == layers.EARLIEST]
+    traces = rows[["entropy", "scale"]].drop_duplicates()
+    if earliest.empty:
+        return f"no layer deviates in {len(traces)} traces"
+    counts = earliest["layer"].value_counts()
+    return ", ".join(f"{name} in {count} of {len(traces)}" for name, count in counts.items())
+
+
+def _draw_cells(
+    ax: Axes, rows: pd.DataFrame, traces: list[tuple[str, str]], top: float
+) -> QuadMesh:
+    grid = np.full((len(_LAYERS), len(traces)), np.nan)
+    for row in rows.itertuples(index=False):
+        place = _LAYERS.index(row.layer), traces.index((row.entropy, row.scale))
+        grid[place] = row.value
+        if row.verdict == layers.EARLIEST:
+            ax.add_patch(
+                Rectangle((place[1], place[0]), 1, 1, fill=False, zorder=3,
+                          edgecolor=style.BLACK, linewidth=1.6)
+            )  # fmt: skip
+    mesh = ax.pcolormesh(grid, vmin=0, vmax=top, cmap=_HEAT, edgecolors="white", linewidth=0.4)
+    ax.set_facecolor(style.PALE)
+    ax.set_yticks(np.arange(len(_LAYERS)) + 0.5, _LAYERS)
+    ax.set_xticks(
+        np.arange(len(traces)) + 0.5,
+        [f"{entropy} {scale}" for entropy, scale in traces],
+        rotation=90,
+        fontsize=6.5,
+    )
+    ax.tick_params(length=0)
+    return mesh
+
+
+_HEAT = LinearSegmentedColormap.from_list("deviation", ["#FFFFFF", style.ORANGE, style.FAULTY])

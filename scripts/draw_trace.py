@@ -1,0 +1,48 @@
+"""Trace the cascade: draws of a variant, with the first output of every layer in each."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import click
+import numpy as np
+
+from noiseaudit import entropy, jobs, tables
+from noiseaudit.cks20 import kernels
+
+BATCH = 100_000
+
+
+@click.command(help=__doc__)
+@click.option("--variant", required=True, help="faulty, fixed or taylor.")
+@click.option("--entropy", "source", required=True, help="One of noiseaudit.entropy.SOURCES.")
+@click.option("--scale", required=True, help="A rational, such as 10 or 7/3.")
+@click.option("--draws", required=True, type=click.IntRange(min=1), help="How many.")
+@click.option("--seed", required=True, type=int, help="Master seed; unused by the source os.")
+@click.option("--samples", required=True, type=click.Path(path_type=Path), help="Parquet to write.")
+def draw_trace(variant: str, source: str, scale: str, draws: int, seed: int, samples: Path) -> None:
+    own_bytes = entropy.byte_source(source, seed, "opendp", variant, scale)
+    cascade = kernels.Cascade(variant, rational(scale), own_bytes)
+    job = {"variant": variant, "entropy": source, "scale": scale, "draws": draws}
+    packages = ["noiseaudit", "numpy", "numba", "pyarrow"]
+    origin = tables.provenance(job, "operating system" if source == "os" else seed, packages)
+    tables.write_samples(samples, batches(cascade, draws), origin)
+
+
+def rational(text: str) -> Fraction:
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError) as error:
+        raise ValueError(f"scale: {text!r} found, a rational such as 10 or 7/3 expected") from error
+
+
+def batches(cascade: kernels.Cascade, draws: int) -> Iterator[dict[str, np.ndarray]]:
+    with jobs.progress(draws, "trace", "draw") as bar:
+        for start in range(0, draws, BATCH):
+            trace = cascade.trace(min(BATCH, draws - start))
+            yield {name: np.ascontiguousarray(values) for name, values in trace.items()}
+            bar.update(BATCH)
+
+
+if __name__ == "__main__":
+    jobs.run(draw_trace)

@@ -1,0 +1,20 @@
+"""Draw every layer of every trace at a glance (figures/opendp/diagnosis)."""
+
+from pathlib import Path
+
+import click
+
+from noiseaudit import jobs, tables
+from noiseaudit.figures import opendp, style
+
+
+@click.command(help=__doc__)
+@click.option("--layers", required=True, type=click.Path(path_type=Path), help="layers.tsv")
+@click.option("--figure", required=True, type=click.Path(path_type=Path), help="PNG to write.")
+def plot_diagnosis(layers: Path, figure: Path) -> None:
+    rows = tables.read_table(layers, text=["variant", "entropy", "scale", "layer", "verdict"])
+    style.save(opendp.diagnosis_overview(rows), figure)
+
+
+if __name__ == "__main__":
+    jobs.run(plot_diagnosis)

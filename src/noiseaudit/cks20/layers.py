@@ -1,0 +1,293 @@
+"""Exact laws of every layer's representative output, and a trace's layers against them.
+
+The representative output of a layer is that of its first call in a draw. The laws that a trace is
+tested against are the healthy ones; those of the variant that made it say what the tests should see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import exp, floor, log, sqrt
+
+import numpy as np
+import pandas as pd
+from scipy.stats import chi2
+
+from noiseaudit import stats
+from noiseaudit.cks20 import exact
+
+LARGEST_UNIFORM = 4096
+"""Uniform integers below more than this are tested in `UNIFORM_BINS` bins of nearly equal width."""
+
+UNIFORM_BINS = 256
+
+HEALTHY = "follows its law"
+EARLIEST = "earliest faulty layer"
+DOWNSTREAM = "deviates downstream"
+
+
+@dataclass(frozen=True)
+class Law:
+    """The law of a layer's output on the integers from ``lowest`` to ``highest``.
+
+    Attributes
+    ----------
+    lowest, highest : int
+        The bins of the unpooled test; outputs beyond are possible where the probabilities leave room.
+    probabilities : array, shape (highest − lowest + 1,)
+    mean, variance : float
+        Of the whole law.
+    """
+
+    lowest: int
+    highest: int
+    probabilities: np.ndarray
+    mean: float
+    variance: float
+
+    @classmethod
+    def on(cls, values: np.ndarray, probabilities: np.ndarray) -> Law:
+        """A law that has no outputs but these."""
+        mean = float(np.sum(values * probabilities))
+        variance = float(np.sum((values - mean) ** 2 * probabilities))
+        return cls(int(values[0]), int(values[-1]), probabilities, mean, variance)
+
+
+def coin(p: float) -> Law:
+    """True with probability p."""
+    return Law.on(np.arange(2), np.array([1 - p, p]))
+
+
+def uniform(m: int) -> Law:
+    """Uniform on ``0 … m − 1``, in coarse bins where m is large (see `coarse`)."""
+    if m <= LARGEST_UNIFORM:
+        return Law.on(np.arange(m), np.full(m, 1 / m))
+    edges = [-(-bin_ * m // UNIFORM_BINS) for bin_ in range(UNIFORM_BINS + 1)]
+    return Law.on(np.arange(UNIFORM_BINS), np.diff(edges).astype(float) / m)
+
+
+def coarse(values: np.ndarray, m: int) -> np.ndarray:
+    """Uniform integers below m as the bins that `uniform` gives probabilities for."""
+    if m <= LARGEST_UNIFORM:
+        return values
+    return np.array([value * UNIFORM_BINS // m for value in values.tolist()], dtype=np.int64)
+
+
+def magnitudes(weights: np.ndarray, decay: float, highest: int) -> Law:
+    """A law on 0, 1, 2 … whose relative weights repeat, shrunk by ``decay`` each period."""
+    d = weights.size
+    periods = int(60 / -log(decay)) + 1
+    values = np.arange(periods * d)
+    p = weights[values % d] * decay ** (values // d)
+    p /= weights.sum() / (1 - decay)
+    mean = float(np.sum(values * p))
+    variance = float(np.sum((values - mean) ** 2 * p))
+    return Law(0, highest, p[: highest + 1], mean, variance)
+
+
+def laws(scale: Fraction, variant: str, draws: int) -> dict[str, Law]:
+    """The law of each layer that a variant calls, by name, from the bottom up.
+
+    Parameters
+    ----------
+    scale : Fraction
+        Above 0, and enumerable (see `exact.is_enumerable`).
+    variant : str
+        One of `reference.VARIANTS`. ``taylor`` never calls `bernoulli_rational`, and its coin is the
+        exact one to within 2^−128.
+    draws : int
+        Decides the bins of the unbounded layers: up to ``⌊scale·ln N⌋``.
+
+    Raises
+    ------
+    ValueError
+        If the scale has too many cases to enumerate.
+    """
+    if not exact.is_enumerable(scale):
+        raise ValueError(f"scale: {scale} found, a rational of smaller terms expected")
+    d, n = scale.numerator, scale.denominator
+    kept = np.array([_kept(Fraction(u, d), variant) for u in range(d)])
+    v, u = np.divmod(np.arange(n * d), d)
+    weights = (np.exp(-v) * kept[u]).reshape(d, n).sum(axis=1)
+    fast = magnitudes(weights, exp(-n), floor(scale * log(draws)))
+    found = {
+        "uniform_bits": uniform(256),
+        "uniform_below": uniform(d),
+        "bernoulli_standard": coin(0.5),
+        "bernoulli_rational": coin((d - 1) / (2 * d)),
+        "bernoulli_exp1": coin(float(kept.mean())),
+        "bernoulli_exp": coin(float(kept.mean())),
+        "geometric_slow": magnitudes(np.ones(1), exp(-1), floor(log(draws))),
+        "geometric_fast": fast,
+        "discrete_laplace": _signed(fast),
+    }
+    if variant == "taylor":
+        del found["bernoulli_rational"]
+    return found
+
+
+def _kept(x: Fraction, variant: str) -> float:
+    """How likely `bernoulli_exp1` keeps a proposal."""
+    return float(exact.bernoulli_exp1(x, "faulty")) if variant == "faulty" else exp(-x)
+
+
+def _signed(magnitude: Law) -> Law:
+    """The law with a sign of its own, a negative zero redrawn."""
+    zero = magnitude.probabilities[0]
+    total = 2 - zero  # both signs of all magnitudes, zero once
+    p = np.concatenate([magnitude.probabilities[:0:-1], magnitude.probabilities]) / total
+    second = magnitude.variance + magnitude.mean**2
+    return Law(-magnitude.highest, magnitude.highest, p, 0.0, 2 * second / total)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """A trace, counted in bounded memory.
+
+    Attributes
+    ----------
+    draws : int
+    histograms : dict of layer to stats.Histogram
+    coins : int array, shape (proposals, 2)
+        How often the coin of each first proposal ``u`` (see `coarse`) failed and held.
+    """
+
+    draws: int
+    histograms: dict[str, stats.Histogram]
+    coins: np.ndarray
+
+    @classmethod
+    def of(cls, batches: Iterable[Mapping[str, np.ndarray]], scale: Fraction, draws: int) -> Tally:
+        """Count batches of traced draws, one at a time; ``draws`` is how many they hold in all."""
+        d = scale.numerator
+        counted = laws(scale, "fixed", draws)
+        cutoffs = {name: max(-law.lowest, law.highest) for name, law in counted.items()}
+        coins = np.zeros((min(d, UNIFORM_BINS) if d > LARGEST_UNIFORM else d, 2), dtype=np.int64)
+        parts = []
+        for batch in batches:
+            binned = {**batch, "uniform_below": coarse(batch["uniform_below"], d)}
+            parts.append(
+                {name: stats.Histogram.of([binned[name]], cutoffs[name]) for name in counted}
+            )
+            flat = 2 * binned["uniform_below"] + binned["bernoulli_exp1"]
+            coins += np.bincount(flat, minlength=coins.size).reshape(coins.shape)
+            if len(parts) > 1:
+                one, other = parts.pop(), parts.pop()
+                parts.append({name: one[name] + other[name] for name in counted})
+        (histograms,) = parts
+        return cls(draws, histograms, coins)
+
+
+def examine(tally: Tally, scale: Fraction, variant: str, alpha: float) -> pd.DataFrame:
+    """Every layer of a trace against its healthy law, and which deviates first.
+
+    Parameters
+    ----------
+    tally : Tally
+        The counted trace.
+    scale, variant
+        What the trace is.
+    alpha : float
+        Error probability that this trace's tests share.
+
+    Returns
+    -------
+    DataFrame
+        A row a layer, from the bottom up: ``layer mean theory_mean mean_z mean_p chi2 dof p
+        chi2_pooled dof_pooled p_pooled expected_mean_z expected_chi2 expected_chi2_sd verdict``. For
+        the coins of `bernoulli_exp1` and `bernoulli_exp` the pooled test keeps the first proposals
+        apart (see `_coin_given_proposal`). The earliest layer with a p-value (mean or pooled) below
+        ``alpha`` over the number of tests is the faulty one:
+        all layers come from the same bytes, so what deviates above it follows from it.
+    """
+    draws = tally.draws
+    healthy, own = laws(scale, "fixed", draws), laws(scale, variant, draws)
+    table = pd.DataFrame(
+        {"layer": name, **_against(tally.histograms[name], healthy[name], own[name], draws)}
+        for name in own
+    )
+    given = _coin_given_proposal(tally, scale)
+    coins = table["layer"].isin(["bernoulli_exp1", "bernoulli_exp"])
+    columns = ["chi2_pooled", "dof_pooled", "p_pooled"]
+    table.loc[coins, columns] = [given.statistic, given.dof, given.pvalue]
+    table["dof_pooled"] = table["dof_pooled"].astype(int)
+    smallest = table[["mean_p", "p_pooled"]].min(axis=1)
+    deviates = smallest < alpha / (2 * len(table))
+    table["verdict"] = np.where(deviates, DOWNSTREAM, HEALTHY)
+    if deviates.any():
+        table.loc[deviates.idxmax(), "verdict"] = EARLIEST
+    return table
+
+
+def _coin_given_proposal(tally: Tally, scale: Fraction) -> stats.ChiSquare:
+    """The coins of the first proposals against ``e^(−u/d)``, each proposal (or range of them) apart.
+
+    The faulty division moves some coins up and others down. Over all proposals that cancels, at
+    scale 100 almost entirely; proposal by proposal it cannot. One degree of freedom each.
+    """
+    d, bins = scale.numerator, tally.coins.shape[0]
+    u = np.arange(d)
+    bias = np.bincount(coarse(u, d), weights=np.exp(-u / d), minlength=bins)
+    p = bias / np.bincount(coarse(u, d), minlength=bins)
+    thrown = tally.coins.sum(axis=1)
+    spread = thrown * p * (1 - p)
+    tested = spread >= stats.POOLED_MINIMUM
+    if not tested.any():
+        return stats.ChiSquare(0.0, 0, 1.0)
+    terms = (tally.coins[tested, 1] - thrown[tested] * p[tested]) ** 2 / spread[tested]
+    dof = int(tested.sum())
+    return stats.ChiSquare(float(terms.sum()), dof, float(chi2.sf(terms.sum(), dof)))
+
+
+def _against(histogram: stats.Histogram, law: Law, own: Law, draws: int) -> dict[str, float]:
+    start = histogram.cutoff + 1 + law.lowest
+    inside = histogram.counts[start : start + law.probabilities.size]
+    below, above = histogram.counts[:start].sum(), histogram.counts[start + inside.size :].sum()
+    tail = max(1 - float(law.probabilities.sum()), 0.0)
+    left = tail / 2 if law.lowest < 0 else 0.0
+    counts = np.concatenate([[below], inside, [above]])
+    expected = draws * np.concatenate([[left], law.probabilities, [tail - left]])
+    null = law.probabilities / law.probabilities.sum()
+    likely = null > 0
+    unpooled = _chi_square(inside[likely], null[likely] * inside[likely].sum())
+    pooled = _chi_square_pooled(counts, expected * (draws / expected.sum()))
+    sd = sqrt(law.variance)
+    z = stats.z_test(histogram.mean, law.mean, sd, draws) if sd > 0 else _CERTAIN
+    moments = stats.chi_square_moments(law.probabilities[likely], own.probabilities[likely], draws)
+    return {
+        "mean": histogram.mean,
+        "theory_mean": law.mean,
+        "mean_z": z.z,
+        "mean_p": z.pvalue,
+        "chi2": unpooled.statistic,
+        "dof": unpooled.dof,
+        "p": unpooled.pvalue,
+        "chi2_pooled": pooled.statistic,
+        "dof_pooled": pooled.dof,
+        "p_pooled": pooled.pvalue,
+        "expected_mean_z": (own.mean - law.mean) / sd * sqrt(draws) if sd > 0 else 0.0,
+        "expected_chi2": moments.mean,
+        "expected_chi2_sd": moments.sd,
+    }
+
+
+_CERTAIN = stats.ZTest(0.0, 1.0)
+"""What a layer with a single possible output deserves, such as `uniform_below` at scale 1."""
+
+
+def _chi_square(observed: np.ndarray, expected: np.ndarray) -> stats.ChiSquare:
+    if observed.size == 1:
+        return stats.ChiSquare(0.0, 0, 1.0)
+    return stats.chi_square(observed, expected)
+
+
+def _chi_square_pooled(observed: np.ndarray, expected: np.ndarray) -> stats.ChiSquare:
+    possible = expected > 0
+    if not np.all(observed[~possible] == 0):
+        return stats.ChiSquare(np.inf, int(possible.sum()) - 1, 0.0)
+    observed, expected = observed[possible], expected[possible]
+    if np.all(expected >= stats.POOLED_MINIMUM):
+        return _chi_square(observed, expected)
+    return stats.chi_square_pooled(observed, expected)
