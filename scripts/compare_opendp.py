@@ -1,4 +1,4 @@
-"""Set the printed numbers that a released wheel can answer beside ours (comparison.tsv)."""
+"""Set the printed numbers that a wheel or the cascade can answer beside ours (comparison.tsv)."""
 
 from fractions import Fraction
 from math import sqrt
@@ -15,13 +15,14 @@ PAPER_SCALE, PAPER_DRAWS = 10, 1_000_000  # Sec. V and VI
 
 @click.command(help=__doc__)
 @click.option("--releases", "ours", required=True, type=click.Path(path_type=Path))
+@click.option("--layers", "cascade", required=True, type=click.Path(path_type=Path))
 @click.option("--published", "printed", required=True, type=click.Path(path_type=Path))
 @click.option("--release", required=True, help="The release that stands for the paper's original.")
 @click.option("--scale", required=True, type=float, help="The scale to compare.")
 @click.option("--alpha", required=True, type=float, help="Error probability of the whole table.")
 @click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
 def compare_opendp(
-    ours: Path, printed: Path, release: str, scale: float, alpha: float, table: Path
+    ours: Path, cascade: Path, printed: Path, release: str, scale: float, alpha: float, table: Path
 ) -> None:
     rows = tables.read_table(ours, text=["release"])
     measured = tables.select(rows, release=release, scale=scale).iloc[0]
@@ -46,6 +47,8 @@ def compare_opendp(
         for number in numbers[chosen].itertuples()
         if number.quantity in expected
     ]
+    layers = tables.read_table(cascade, text=["variant", "entropy", "scale", "layer"])
+    compared += published.compare_layers(layers, numbers, alpha)
     tables.write_table(table, pd.DataFrame(compared, columns=published.COLUMNS))
 
 

@@ -204,11 +204,15 @@ REVIEWS = {"execute_opendp", "execute_dptext", "render_notebook"}
         ("src/noiseaudit/cks20/diagnosis.py", AFTER_DRAWS | {"plot_diagnosis"} | JOINED),
         (
             "src/noiseaudit/cks20/layers.py",
-            {"tabulate_layers"}
+            {"tabulate_layers", "compare_opendp", "execute_opendp", "plot_diagnosis"}
             | OPENDP_PLOTS
-            | {"plot_diagnosis", "execute_opendp", "render_notebook"},
+            | JOINED,
         ),
-        ("scripts/draw_trace.py", {"draw_trace", "tabulate_layers", "plot_diagnosis"}),
+        (
+            "scripts/draw_trace.py",
+            {"draw_trace", "tabulate_layers", "plot_diagnosis", "compare_opendp", "execute_opendp"}
+            | JOINED,
+        ),
         (
             "src/noiseaudit/published.py",
             {

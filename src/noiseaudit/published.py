@@ -266,3 +266,54 @@ def beside_layers(rows: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
     return rows.drop(columns="verdict").assign(
         published_mean_z=z, published_chi2=chi2, verdict=verdicts
     )
+
+
+def compare_layers(
+    rows: pd.DataFrame, printed: pd.DataFrame, alpha: float
+) -> list[dict[str, float | str]]:
+    """The printed z and chi-square of every layer beside those of our cascade.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        ``layers.tsv``; the first entropy source in it, at the paper's scale.
+    printed : DataFrame
+        The source's numbers.
+    alpha : float
+        Error probability that our intervals share.
+
+    Returns
+    -------
+    list of dict
+        Rows of `COLUMNS`. Under its variant a z has standard deviation 1 but for a per mille.
+    """
+    ours = rows[(rows["entropy"] == rows["entropy"].iloc[0]) & (rows["scale"] == GEROLIMETTO_SCALE)]
+    by_layer = ours.set_index(["variant", "layer"])
+    columns = {"z": "mean_z", "mean_z": "mean_z", "chi2": "chi2"}
+    answered = [
+        number
+        for number in printed.itertuples(index=False)
+        if number.quantity in columns and (number.variant, number.layer) in by_layer.index
+    ]
+    compared = []
+    for number in answered:
+        row = by_layer.loc[number.variant, number.layer]
+        expected = (
+            stats.Moments(row["expected_chi2"], row["expected_chi2_sd"])
+            if number.quantity == "chi2"
+            else stats.Moments(row["expected_mean_z"], 1.0)
+        )
+        estimate = stats.Estimate.normal(
+            row[columns[number.quantity]], expected.sd, alpha / len(answered)
+        )
+        same = row["samples"] == GEROLIMETTO_DRAWS
+        unlike = None if same else f"{row['samples']} draws"
+        compared.append(
+            {
+                "source": "opendp",
+                "location": number.location,
+                "quantity": f"{number.layer} {number.quantity}, {number.variant} cascade",
+                **compare(number.published, estimate, expected, unlike),
+            }
+        )
+    return compared

@@ -140,11 +140,12 @@ rule tabulate_releases:
 
 
 rule compare_opendp:
-    """The paper's printed numbers that a released wheel can answer, beside ours."""
+    """The paper's printed numbers that a released wheel or the cascade can answer, beside ours."""
     input:
         script="scripts/compare_opendp.py",
         modules=modules("scripts/compare_opendp.py"),
         releases="results/opendp/releases.tsv",
+        layers="results/opendp/layers.tsv",
         published="resources/published/opendp.tsv",
     output:
         table=ensure("results/opendp/comparison.tsv", non_empty=True),
@@ -157,7 +158,7 @@ rule compare_opendp:
         scale=CONTRAST["scale"],
         alpha=config["alpha"],
     shell:
-        "python {input.script} --releases {input.releases} --published {input.published}"
+        "python {input.script} --releases {input.releases} --layers {input.layers} --published {input.published}"
         " --release {params.release} --scale {params.scale} --alpha {params.alpha} --table {output.table} --log {log}"
 
 

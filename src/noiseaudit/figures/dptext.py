@@ -211,7 +211,7 @@ def exact_agreement(losses: pd.DataFrame) -> Figure:
         )
         start += len(cells) + 3
         left.axvline(start - 2, color=style.PALE, linewidth=0.8)
-    _shade_normal(left)
+    style.shade_sigmas(left, {3: 3, 2: 2, 1: 1})
     left.annotate(
         "one experiment serves all ε of a mechanism and dimension",
         (0.99, 0.04),
@@ -243,20 +243,6 @@ _THEIRS = {
     "markeredgecolor": style.ORANGE,
     "markeredgewidth": 0.9,
 }
-
-
-def _shade_normal(ax: Axes) -> None:
-    for width, shade in ((3, 0.35), (2, 0.5), (1, 0.8)):
-        ax.axhspan(-width, width, color=style.PALE, alpha=shade, linewidth=0)
-        ax.annotate(
-            f"±{width}σ",
-            (1.004, width),
-            xycoords=("axes fraction", "data"),
-            va="center",
-            fontsize=7,
-            color=style.GREY,
-        )
-    ax.axhline(0, color=style.GREY, linewidth=0.6)
 
 
 def _draw_quantiles(ax: Axes, shown: pd.DataFrame) -> None:

@@ -140,7 +140,7 @@ def _draw_steps(ax: Axes, entry: Entry, sample: diagnosis.Sample, filled: bool =
 def _draw_residuals(ax: Axes, entry: Entry, sample: diagnosis.Sample) -> None:
     shown = np.abs(sample.x) <= _reach(sample)
     residual = (sample.histogram.window - sample.expected) / np.sqrt(sample.expected)
-    _shade_sigmas(ax)
+    style.shade_sigmas(ax, {3: 3, 1: -1})
     ax.vlines(sample.x[shown], 0, residual[shown], color=entry.colour, linewidth=1.1)
     worst = np.argmax(np.abs(np.where(shown, residual, 0)))
     ax.annotate(
@@ -152,20 +152,6 @@ def _draw_residuals(ax: Axes, entry: Entry, sample: diagnosis.Sample) -> None:
         color=entry.colour,
     )
     ax.set_xlabel("output")
-
-
-def _shade_sigmas(ax: Axes) -> None:
-    for width, shade, side in ((3, 0.5, 3), (1, 1.0, -1)):
-        ax.axhspan(-width, width, color=style.PALE, alpha=shade, linewidth=0)
-        ax.annotate(
-            f"±{width}σ",
-            (1.005, side),
-            xycoords=("axes fraction", "data"),
-            va="center",
-            fontsize=7,
-            color=style.GREY,
-        )
-    ax.axhline(0, color=style.GREY, linewidth=0.6)
 
 
 def _reach(sample: diagnosis.Sample) -> int:

@@ -90,6 +90,21 @@ def save(figure: Figure, png: Path | str) -> None:
                 figure.savefig(temporary, metadata=_METADATA[extension])
 
 
+def shade_sigmas(ax: Axes, bands: dict[int, float]) -> None:
+    """Grey bands of ``±width`` standard deviations, the widest first, each labelled at a height."""
+    for width, height in bands.items():
+        ax.axhspan(-width, width, color=PALE, alpha=0.9 / width**0.6, linewidth=0)
+        ax.annotate(
+            f"±{width}σ",
+            (1.005, height),
+            xycoords=("axes fraction", "data"),
+            va="center",
+            fontsize=7,
+            color=GREY,
+        )
+    ax.axhline(0, color=GREY, linewidth=0.6)
+
+
 def label_panels(axes: list[Axes]) -> None:
     """Letters a, b, c … outside the upper left corner of each panel."""
     for letter, ax in zip("abcdefghijklmnopqrstuvwxyz", axes, strict=False):
