@@ -34,6 +34,14 @@ class ChiSquare:
     dof: int
     pvalue: float
 
+    def columns(self, suffix: str = "") -> dict[str, float]:
+        """As the columns ``chi2 dof p`` of a table, each name with the suffix."""
+        return {
+            f"chi2{suffix}": self.statistic,
+            f"dof{suffix}": self.dof,
+            f"p{suffix}": self.pvalue,
+        }
+
 
 @dataclass(frozen=True)
 class ZTest:

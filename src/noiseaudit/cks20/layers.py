@@ -164,19 +164,15 @@ class Tally:
         d = scale.numerator
         counted = laws(scale, "fixed", draws)
         cutoffs = {name: max(-law.lowest, law.highest) for name, law in counted.items()}
-        coins = np.zeros((min(d, UNIFORM_BINS) if d > LARGEST_UNIFORM else d, 2), dtype=np.int64)
-        parts = []
+        nothing = np.empty(0, dtype=np.int64)
+        histograms = {name: stats.Histogram.of([nothing], cutoffs[name]) for name in counted}
+        coins = np.zeros((counted["uniform_below"].probabilities.size, 2), dtype=np.int64)
         for batch in batches:
             binned = {**batch, "uniform_below": coarse(batch["uniform_below"], d)}
-            parts.append(
-                {name: stats.Histogram.of([binned[name]], cutoffs[name]) for name in counted}
-            )
+            for name in counted:
+                histograms[name] += stats.Histogram.of([binned[name]], cutoffs[name])
             flat = 2 * binned["uniform_below"] + binned["bernoulli_exp1"]
             coins += np.bincount(flat, minlength=coins.size).reshape(coins.shape)
-            if len(parts) > 1:
-                one, other = parts.pop(), parts.pop()
-                parts.append({name: one[name] + other[name] for name in counted})
-        (histograms,) = parts
         return cls(draws, histograms, coins)
 
 
@@ -208,10 +204,9 @@ def examine(tally: Tally, scale: Fraction, variant: str, alpha: float) -> pd.Dat
         {"layer": name, **_against(tally.histograms[name], healthy[name], own[name], draws)}
         for name in own
     )
-    given = _coin_given_proposal(tally, scale)
+    given = _coin_given_proposal(tally, scale).columns("_pooled")
     coins = table["layer"].isin(["bernoulli_exp1", "bernoulli_exp"])
-    columns = ["chi2_pooled", "dof_pooled", "p_pooled"]
-    table.loc[coins, columns] = [given.statistic, given.dof, given.pvalue]
+    table.loc[coins, list(given)] = list(given.values())
     table["dof_pooled"] = table["dof_pooled"].astype(int)
     smallest = table[["mean_p", "p_pooled"]].min(axis=1)
     deviates = smallest < alpha / (2 * len(table))
@@ -229,8 +224,8 @@ def _coin_given_proposal(tally: Tally, scale: Fraction) -> stats.ChiSquare:
     """
     d, bins = scale.numerator, tally.coins.shape[0]
     u = np.arange(d)
-    bias = np.bincount(coarse(u, d), weights=np.exp(-u / d), minlength=bins)
-    p = bias / np.bincount(coarse(u, d), minlength=bins)
+    bin_of = coarse(u, d)
+    p = np.bincount(bin_of, weights=np.exp(-u / d), minlength=bins) / np.bincount(bin_of)
     thrown = tally.coins.sum(axis=1)
     spread = thrown * p * (1 - p)
     tested = spread >= stats.POOLED_MINIMUM
@@ -261,12 +256,8 @@ def _against(histogram: stats.Histogram, law: Law, own: Law, draws: int) -> dict
         "theory_mean": law.mean,
         "mean_z": z.z,
         "mean_p": z.pvalue,
-        "chi2": unpooled.statistic,
-        "dof": unpooled.dof,
-        "p": unpooled.pvalue,
-        "chi2_pooled": pooled.statistic,
-        "dof_pooled": pooled.dof,
-        "p_pooled": pooled.pvalue,
+        **unpooled.columns(),
+        **pooled.columns("_pooled"),
         "expected_mean_z": (own.mean - law.mean) / sd * sqrt(draws) if sd > 0 else 0.0,
         "expected_chi2": moments.mean,
         "expected_chi2_sd": moments.sd,
