@@ -15,17 +15,18 @@ from noiseaudit import jobs, releases, tables
 @click.option("--scale", required=True, type=float, help="Scale of the noise.")
 @click.option("--draws", required=True, type=int, help="How many.")
 @click.option("--batch", default=10_000, show_default=True, help="How many a call.")
+@click.option("--centre", default=0, show_default=True, help="The value that noise is added to.")
 @click.option("--samples", required=True, type=click.Path(path_type=Path), help="Parquet to write.")
 def draw_release(
-    release: str, site: Path, scale: float, draws: int, batch: int, samples: Path
+    release: str, site: Path, scale: float, draws: int, batch: int, centre: int, samples: Path
 ) -> None:
     origin = tables.provenance(
-        {"release": release, "scale": scale, "draws": draws, "batch": batch},
-        seed="operating system",
+        {"release": release, "scale": scale, "draws": draws, "batch": batch, "centre": centre},
+        seed=tables.OPERATING_SYSTEM,
         packages=["noiseaudit", "numpy", "pyarrow"],
     )
     origin["versions"]["opendp"] = releases.answering_version(site, release)
-    noise = releases.draw(site, release, scale, draws, batch)
+    noise = releases.draw(site, release, scale, draws, batch, centre)
     tables.write_samples(samples, _columns(noise, draws, f"opendp {release}, {scale:g}"), origin)
 
 

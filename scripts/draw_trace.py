@@ -1,14 +1,13 @@
 """Trace the cascade: draws of a variant, with the first output of every layer in each."""
 
 from collections.abc import Iterator
-from fractions import Fraction
 from pathlib import Path
 
 import click
 import numpy as np
 
 from noiseaudit import entropy, jobs, tables
-from noiseaudit.cks20 import kernels
+from noiseaudit.cks20 import kernels, reference
 
 BATCH = 100_000
 
@@ -22,18 +21,11 @@ BATCH = 100_000
 @click.option("--samples", required=True, type=click.Path(path_type=Path), help="Parquet to write.")
 def draw_trace(variant: str, source: str, scale: str, draws: int, seed: int, samples: Path) -> None:
     own_bytes = entropy.byte_source(source, seed, "opendp", variant, scale)
-    cascade = kernels.Cascade(variant, rational(scale), own_bytes)
+    cascade = kernels.Cascade(variant, reference.rational(scale), own_bytes)
     job = {"variant": variant, "entropy": source, "scale": scale, "draws": draws}
     packages = ["noiseaudit", "numpy", "numba", "pyarrow"]
-    origin = tables.provenance(job, "operating system" if source == "os" else seed, packages)
+    origin = tables.provenance(job, tables.OPERATING_SYSTEM if source == "os" else seed, packages)
     tables.write_samples(samples, batches(cascade, draws), origin)
-
-
-def rational(text: str) -> Fraction:
-    try:
-        return Fraction(text)
-    except (ValueError, ZeroDivisionError) as error:
-        raise ValueError(f"scale: {text!r} found, a rational such as 10 or 7/3 expected") from error
 
 
 def batches(cascade: kernels.Cascade, draws: int) -> Iterator[dict[str, np.ndarray]]:

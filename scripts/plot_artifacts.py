@@ -1,4 +1,4 @@
-"""Draw the periodic artifacts of a faulty release beside a fixed one (figures/opendp/artifacts)."""
+"""Draw the periodic artifacts of samples and traces of one scale (figures/opendp/artifacts)."""
 
 from pathlib import Path
 
@@ -10,18 +10,16 @@ from noiseaudit.figures import opendp, style
 
 
 @click.command(help=__doc__)
-@click.option("--faulty", required=True, type=click.Path(path_type=Path), help="Sample file.")
-@click.option("--fixed", required=True, type=click.Path(path_type=Path), help="Sample file.")
 @click.option(
     "--figure",
     required=True,
     type=click.Path(path_type=Path),
     help="PNG to write, with .svg and .pdf.",
 )
-def plot_artifacts(faulty: Path, fixed: Path, figure: Path) -> None:
-    samples = [diagnosis.Sample.read(path) for path in (faulty, fixed)]
-    entries = [opendp.entry(sample.job["release"]) for sample in samples]
-    style.save(opendp.artifacts(entries, samples), figure)
+@click.argument("samples", nargs=-1, required=True, type=click.Path(path_type=Path))
+def plot_artifacts(samples: tuple[Path, ...], figure: Path) -> None:
+    read = [diagnosis.Sample.read(path) for path in samples]
+    style.save(opendp.artifacts(read), figure)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from noiseaudit import jobs, tables
-from noiseaudit.figures import opendp, style
+from noiseaudit.figures import cascade, style
 
 
 @click.command(help=__doc__)
@@ -13,7 +13,7 @@ from noiseaudit.figures import opendp, style
 @click.option("--figure", required=True, type=click.Path(path_type=Path), help="PNG to write.")
 def plot_diagnosis(layers: Path, figure: Path) -> None:
     rows = tables.read_table(layers, text=["variant", "entropy", "scale", "layer", "verdict"])
-    style.save(opendp.diagnosis_overview(rows), figure)
+    style.save(cascade.diagnosis_overview(rows), figure)
 
 
 if __name__ == "__main__":

@@ -1,17 +1,18 @@
-"""Draw the privacy loss of every output, a faulty release beside a fixed one (figures/opendp/plrv)."""
+"""Draw the privacy loss of every output (figures/opendp/plrv)."""
 
 from pathlib import Path
 
 import click
+import pandas as pd
 
 from noiseaudit import jobs, tables
+from noiseaudit.cks20 import diagnosis, reference
 from noiseaudit.figures import opendp, style
 
 
 @click.command(help=__doc__)
 @click.option("--plrv", required=True, type=click.Path(path_type=Path), help="plrv.tsv.")
-@click.option("--faulty", required=True, help="Release to draw on the left.")
-@click.option("--fixed", required=True, help="Release to draw on the right.")
+@click.option("--release", "releases", multiple=True, help="To draw under the cascade's variants.")
 @click.option("--scale", required=True, type=float, help="Scale to draw.")
 @click.option(
     "--figure",
@@ -19,10 +20,12 @@ from noiseaudit.figures import opendp, style
     type=click.Path(path_type=Path),
     help="PNG to write, with .svg and .pdf.",
 )
-def plot_plrv(plrv: Path, faulty: str, fixed: str, scale: float, figure: Path) -> None:
+def plot_plrv(plrv: Path, releases: tuple[str, ...], scale: float, figure: Path) -> None:
     losses = tables.select(tables.read_table(plrv, text=["source"]), scale=scale)
-    entries = [opendp.entry(faulty), opendp.entry(fixed)]
-    style.save(opendp.plrv(entries, losses), figure)
+    sources = [diagnosis.cascade_name(variant) for variant in reference.VARIANTS]
+    sources += [diagnosis.source_name(release) for release in releases]
+    shown = pd.concat([tables.select(losses, source=source) for source in sources])
+    style.save(opendp.plrv(shown), figure)
 
 
 if __name__ == "__main__":

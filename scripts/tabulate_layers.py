@@ -6,19 +6,23 @@ from pathlib import Path
 import click
 import pandas as pd
 
-from noiseaudit import jobs, published, tables
+from noiseaudit import jobs, tables
 from noiseaudit.cks20 import layers
+from noiseaudit.published import numbers, opendp
 
 
 @click.command(help=__doc__)
 @click.option("--published", "printed", required=True, type=click.Path(path_type=Path))
 @click.option("--alpha", required=True, type=float, help="Error probability of the whole table.")
+@click.option("--seed", required=True, type=int, help="Master seed that the traces must have.")
 @click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
 @click.argument("traces", nargs=-1, required=True, type=click.Path(path_type=Path))
-def tabulate_layers(traces: tuple[Path, ...], printed: Path, alpha: float, table: Path) -> None:
+def tabulate_layers(
+    traces: tuple[Path, ...], printed: Path, alpha: float, seed: int, table: Path
+) -> None:
     parts = []
     for path in traces:
-        job = tables.read_provenance(path)["job"]
+        job = tables.read_seeded(path, seed)["job"]
         scale = Fraction(job["scale"])
         tally = layers.Tally.of(tables.read_columns(path), scale, job["draws"])
         rows = layers.examine(tally, scale, job["variant"], alpha / len(traces))
@@ -26,8 +30,8 @@ def tabulate_layers(traces: tuple[Path, ...], printed: Path, alpha: float, table
             rows.insert(place, name, job[name])
         rows.insert(3, "samples", job["draws"])
         parts.append(rows)
-    numbers = published.read(printed)
-    tables.write_table(table, published.beside_layers(pd.concat(parts), numbers))
+    shown = numbers.read(printed)
+    tables.write_table(table, opendp.beside_layers(pd.concat(parts), shown))
 
 
 if __name__ == "__main__":

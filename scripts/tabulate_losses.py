@@ -5,7 +5,8 @@ from pathlib import Path
 import click
 import pandas as pd
 
-from noiseaudit import jobs, privacy_loss, published, tables
+from noiseaudit import jobs, privacy_loss, tables
+from noiseaudit.published import dptext, numbers
 
 COLUMNS = ("epsilon", "dimension", "n00", "n01", "n10", "n11")
 
@@ -19,14 +20,14 @@ COLUMNS = ("epsilon", "dimension", "n00", "n01", "n10", "n11")
 def tabulate_losses(
     counts: tuple[Path, ...], printed: Path, repeats: int, alpha: float, table: Path
 ) -> None:
-    numbers = published.read(printed)
-    numbers = numbers[~numbers["location"].str.startswith("footnote")]
+    shown = numbers.read(printed)
+    shown = shown[~shown["location"].str.startswith("footnote")]
     votes = pd.concat(
         [tables.read_table(path, text=["mechanism"], numbers=COLUMNS) for path in counts]
     )
     cells = votes.groupby(["mechanism", "epsilon", "dimension"], sort=False).sum().reset_index()
     losses = privacy_loss.tabulate(cells, repeats, alpha / len(cells))
-    tables.write_table(table, published.beside_losses(losses, numbers))
+    tables.write_table(table, dptext.beside_losses(losses, shown))
 
 
 if __name__ == "__main__":

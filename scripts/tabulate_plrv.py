@@ -10,24 +10,18 @@ from noiseaudit.cks20 import diagnosis
 
 
 @click.command(help=__doc__)
-@click.option(
-    "--sample",
-    "paths",
-    required=True,
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="Sample file; may be repeated.",
-)
 @click.option("--alpha", required=True, type=float, help="Error probability of the whole table.")
 @click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 def tabulate_plrv(paths: tuple[Path, ...], alpha: float, table: Path) -> None:
     samples = [diagnosis.Sample.read(path) for path in paths]
-    alpha_of_row = alpha / sum(2 * sample.histogram.cutoff for sample in samples)
+    rows = sum(2 * sample.histogram.cutoff for sample in samples)
+    alpha_of_row = diagnosis.OUTPUTS_SHARE * alpha / rows
     parts = []
     for sample in samples:
         losses = diagnosis.neighbour_losses(sample, alpha_of_row)
         losses.insert(0, "source", sample.source)
-        losses.insert(1, "scale", sample.job["scale"])
+        losses.insert(1, "scale", float(sample.scale))
         parts.append(losses)
     tables.write_table(table, pd.concat(parts))
 

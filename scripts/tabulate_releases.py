@@ -10,26 +10,20 @@ from noiseaudit.cks20 import diagnosis
 
 
 @click.command(help=__doc__)
-@click.option(
-    "--sample",
-    "paths",
-    required=True,
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="Sample file; may be repeated.",
-)
 @click.option("--plrv", required=True, type=click.Path(path_type=Path), help="Their plrv.tsv.")
 @click.option("--alpha", required=True, type=float, help="Error probability of the whole table.")
 @click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 def tabulate_releases(paths: tuple[Path, ...], plrv: Path, alpha: float, table: Path) -> None:
     losses = tables.read_table(plrv, text=["source"])
+    alpha_of_output = diagnosis.OUTPUTS_SHARE * alpha / len(losses)
     rows = []
     for path in paths:
-        sample = diagnosis.Sample.read(path)
-        release, scale = sample.job["release"], sample.job["scale"]
-        own = tables.select(losses, source=sample.source, scale=scale)
-        summary = diagnosis.summarise(sample, own, alpha / len(paths), alpha / len(losses))
-        rows.append({"release": release, "scale": scale, "samples": sample.job["draws"], **summary})
+        job, sample = tables.read_provenance(path)["job"], diagnosis.Sample.read(path)
+        own = tables.select(losses, source=sample.source, scale=job["scale"])
+        summary = diagnosis.summarise(sample, own, alpha / len(paths), alpha_of_output)
+        named = {"release": job["release"], "scale": job["scale"], "samples": job["draws"]}
+        rows.append(named | summary)
     tables.write_table(table, pd.DataFrame(rows))
 
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from hypothesis import settings
 
 # Examples are the same in every run, and a compiler's or a busy machine's pause is no failure.
@@ -62,12 +63,20 @@ class Project:
 
 
 @pytest.fixture(scope="session")
-def finished(tmp_path_factory) -> Project:
-    """The project after `snakemake --configfile config/quick.yaml`, real wheels included."""
-    project = Project.copy_of_sources(tmp_path_factory.mktemp("project"))
-    run = project.snakemake()
-    assert run.returncode == 0, run.stderr[-5000:]
-    return project
+def finished(tmp_path_factory, worker_id) -> Project:
+    """The project after `snakemake --configfile config/quick.yaml`, real wheels included.
+
+    Made by the first worker that asks for it; the others wait.
+    """
+    own = tmp_path_factory.getbasetemp()
+    shared = own if worker_id == "master" else own.parent
+    folder, outcome = shared / "project", shared / "project.outcome"
+    with FileLock(shared / "project.lock"):
+        if not outcome.exists():
+            run = Project.copy_of_sources(folder).snakemake()
+            outcome.write_text(run.stderr[-5000:] if run.returncode else "")
+    assert outcome.read_text() == ""
+    return Project(folder)
 
 
 @pytest.fixture

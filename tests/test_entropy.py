@@ -1,5 +1,7 @@
 """Byte sources and seeds."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from noiseaudit import entropy
+from noiseaudit.cks20 import kernels, reference
 
 SEEDED = [name for name in entropy.SOURCES if name != "os"]
 
@@ -61,3 +64,14 @@ def test_bad_input_is_named():
         entropy.generator(-1)
     with pytest.raises(ValueError, match="count: -1 found"):
         entropy.byte_source("os").read(-1)
+
+
+def test_a_source_that_ends_is_an_error():
+    source = entropy.ByteSource(lambda count: bytes(min(count, 100)))
+    assert source.read(60).size == 60
+    with pytest.raises(ValueError, match="entropy source: ended after 100 bytes, 160 expected"):
+        source.read(200)
+    with pytest.raises(ValueError, match="entropy source: ended"):
+        kernels.Cascade("fixed", Fraction(10), source).draw(10)
+    with pytest.raises(ValueError, match="entropy source: ended"):
+        reference.Fixed(source).uniform_bits(500)

@@ -36,7 +36,9 @@ def equal_on(variant, scale, source_name, count):
 
 
 @pytest.mark.parametrize("variant", reference.VARIANTS)
-@pytest.mark.parametrize("scale", [Fraction(10), Fraction(7, 3)])
+@pytest.mark.parametrize(
+    "scale", [Fraction(3), Fraction(10), Fraction(32), Fraction(100), Fraction(7, 3)]
+)
 def test_a_hundred_thousand_draws_are_bit_equal_in_every_layer(variant, scale):
     assert equal_on(variant, scale, "pcg64", 100_000)
 
@@ -78,10 +80,24 @@ def test_how_draws_are_asked_for_does_not_change_them(cuts):
     assert np.array_equal(np.concatenate([[], *parts]), whole)
 
 
-def test_untraced_draws_are_the_last_column_of_a_trace():
-    draws = kernels.Cascade("faulty", Fraction(10), entropy.byte_source("pcg64", 2)).draw(1000)
-    trace = kernels.Cascade("faulty", Fraction(10), entropy.byte_source("pcg64", 2)).trace(1000)
+@pytest.mark.parametrize("variant", reference.VARIANTS)
+@pytest.mark.parametrize("scale", [Fraction(10), Fraction(7, 3), Fraction(1000)])
+def test_untraced_draws_are_the_last_column_of_a_trace(variant, scale):
+    one, other = (
+        kernels.Cascade(variant, scale, entropy.byte_source("pcg64", 2)) for _ in range(2)
+    )
+    draws, trace = one.draw(300_000), other.trace(300_000)
     assert np.array_equal(draws, trace["discrete_laplace"])
+    assert one.unread == other.unread
+
+
+@pytest.mark.parametrize("scale", [Fraction(10), Fraction(7, 3)])
+def test_untabulated_proposals_are_the_same(scale, monkeypatch):
+    """Numerators beyond `LARGEST_TABLE` are brought to lowest terms in the kernel itself."""
+    tabulated = kernels.Cascade("fixed", scale, entropy.byte_source("pcg64", 3)).draw(20_000)
+    monkeypatch.setattr(kernels, "LARGEST_TABLE", 1)
+    worked_out = kernels.Cascade("fixed", scale, entropy.byte_source("pcg64", 3)).draw(20_000)
+    assert np.array_equal(tabulated, worked_out)
 
 
 @pytest.mark.parametrize(

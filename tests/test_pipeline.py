@@ -19,21 +19,28 @@ COLUMNS = {
     " published_mean_z published_chi2 verdict",
     "opendp/plrv": "source scale x count_x count_next loss loss_low loss_high exact_loss bound"
     " within_3sigma",
+    "opendp/performance": "sampler batch draws microseconds_per_draw standard_error ratio_to_first",
     "comparison": "source location quantity published ours ours_low ours_high expected expected_sd"
     " deviation_sigma verdict",
 }
 
 
-FIGURES = [
-    "dptext/privacy_loss",
-    "dptext/exact_agreement",
-    "dptext/transforms",
-    "opendp/artifacts",
-    "opendp/diagnosis",
-    "opendp/plrv",
-]
+DPTEXT_PLOTS = ("privacy_loss", "exact_agreement", "transforms")
 
-TIMINGS = ("results/dptext/performance.tsv", "results/notebooks/dptext")
+CASCADE_PLOTS = ("uniform", "diagnosis", "hierarchy", "bernoulli_exp", "geometric")
+CASCADE_PLOTS += ("taylor_bracket", "corrected_bernoulli", "corrected_fits")
+
+OPENDP_PLOTS = ("artifacts", "scale_and_source", "bin_width", "performance", "plrv")
+OPENDP_PLOTS += ("realised_epsilon", "releases")
+
+FIGURES = [f"dptext/{name}" for name in DPTEXT_PLOTS]
+FIGURES += [f"opendp/{name}" for name in CASCADE_PLOTS + OPENDP_PLOTS]
+
+NOTEBOOKS = ("opendp", "realised_privacy", "dptext")
+
+TIMED = ("results/dptext/performance", "results/notebooks/dptext", "results/opendp/performance")
+TIMED += ("results/opendp/growth", "results/opendp/comparison", "results/comparison")
+TIMED += ("results/notebooks/opendp", "figures/opendp/performance")
 """Outputs that hold measured times, and differ from run to run."""
 
 
@@ -78,12 +85,14 @@ def test_tables_have_their_columns(finished, name):
 
 def test_releases_are_told_apart(releases):
     """A healthy one is flagged with a nominal 10⁻⁶; 0.14.1 escapes with less than 10⁻⁶."""
-    verdicts = dict(zip(releases["release"], releases["verdict"], strict=True))
+    verdicts = {(row.release, row.scale): row.verdict for row in releases.itertuples()}
     assert verdicts == {
-        "0.8.0": "no deviation found",
-        "0.14.1": "violates epsilon",
-        "0.14.2": "no deviation found",
-        "0.16.0": "no deviation found",
+        ("0.8.0", 10): "no deviation found",
+        ("0.14.1", 10): "violates epsilon",
+        ("0.14.2", 10): "no deviation found",
+        ("0.16.0", 10): "no deviation found",
+        ("0.14.1", 15): "violates epsilon",
+        ("0.14.2", 15): "no deviation found",
     }
     faulty = releases[releases["release"] == "0.14.1"].iloc[0]
     assert abs(faulty["chi2"] - faulty["expected_chi2"]) < 6 * faulty["expected_chi2_sd"]
@@ -105,7 +114,7 @@ def test_the_faulty_layer_is_named_and_a_stuck_source_too(finished):
 
 def test_certified_bounds_hold_for_every_output(losses):
     seen = losses[losses["exact_loss"].notna()]
-    assert len(seen) == 4 * 2 * 122
+    assert len(seen) == 4 * 2 * 122 + 2 * 2 * 189 + 3 * 2 * 115
     assert np.all(
         (seen["loss_low"] <= seen["exact_loss"]) & (seen["exact_loss"] <= seen["loss_high"])
     )
@@ -121,7 +130,11 @@ def test_every_figure_is_there_in_every_format(finished):
 
 @pytest.mark.parametrize(
     ("name", "pictures", "conclusion"),
-    [("opendp", 2, "OpenDP 0.14.1: violates epsilon"), ("dptext", 3, "reproduced")],
+    [
+        ("opendp", 14, "OpenDP 0.14.1: violates epsilon"),
+        ("realised_privacy", 1, "OpenDP 0.14.1".removeprefix("OpenDP ")),
+        ("dptext", 3, "reproduced"),
+    ],
 )
 def test_the_executed_notebooks_are_complete(finished, name, pictures, conclusion):
     notebook = nbformat.read(finished.folder / f"results/notebooks/{name}.ipynb", as_version=4)
@@ -136,8 +149,7 @@ def test_the_executed_notebooks_are_complete(finished, name, pictures, conclusio
 
 def test_pages_ask_the_network_for_nothing(finished):
     for name in (
-        "notebooks/opendp",
-        "notebooks/dptext",
+        *(f"notebooks/{notebook}" for notebook in NOTEBOOKS),
         "opendp/releases",
         "dptext/losses",
         "comparison",
@@ -172,22 +184,39 @@ def test_same_samples_same_bytes(finished, spare):
     assert run.returncode == 0, run.stderr[-3000:]
     assert "rule draw_release" not in run.stderr
     assert repeatable(spare) == repeatable(finished)
+    one, other = (untimed(project) for project in (finished, spare))
+    assert len(one) > 40
+    assert one.equals(other)
 
 
 def repeatable(project):
-    return {name: sum_ for name, sum_ in outputs(project).items() if not name.startswith(TIMINGS)}
+    return {name: sum_ for name, sum_ in outputs(project).items() if not name.startswith(TIMED)}
 
 
-FROM_RELEASES = {"compare_opendp", "render_releases"}
-FROM_LOSSES = {"plot_privacy_loss", "plot_exact_agreement", "render_losses", "compare_dptext"}
-FROM_LOSSES |= {"execute_dptext"}
+def untimed(project):
+    """The comparison without its measured times."""
+    rows = tables.read_table(project.folder / "results/comparison.tsv")
+    return rows[~rows["quantity"].str.startswith(("microseconds", "time of"))].reset_index(
+        drop=True
+    )
+
+
+def plots(*names: str) -> set[str]:
+    return {f"plot_{name}" for name in names}
+
+
+FROM_LOSSES = plots("privacy_loss", "exact_agreement")
+FROM_LOSSES |= {"render_losses", "compare_dptext", "execute_dptext"}
 JOINED = {"tabulate_comparison", "render_comparison", "render_notebook"}
-OPENDP_PLOTS = {"plot_artifacts", "plot_plrv"}
-AFTER_DRAWS = (
-    {"tabulate_plrv", "tabulate_releases", "execute_opendp"} | FROM_RELEASES | OPENDP_PLOTS
-)
-DPTEXT_PLOTS = {"plot_privacy_loss", "plot_exact_agreement", "plot_transforms"}
-REVIEWS = {"execute_opendp", "execute_dptext", "render_notebook"}
+REVIEWS = {f"execute_{name}" for name in NOTEBOOKS} | {"render_notebook"}
+OPENDP_REVIEWS = {"execute_opendp", "execute_realised_privacy", "render_notebook"}
+FROM_RELEASES = {"compare_opendp", "render_releases", *OPENDP_REVIEWS, *JOINED}
+FROM_RELEASES |= plots("releases", "realised_epsilon")
+FROM_SAMPLES = {"tabulate_plrv", "tabulate_releases", *FROM_RELEASES}
+FROM_SAMPLES |= plots("artifacts", "scale_and_source", "bin_width", "plrv")
+FROM_LAYERS = {"compare_opendp", "execute_opendp", *JOINED}
+FROM_LAYERS |= plots(*CASCADE_PLOTS) - plots("taylor_bracket")
+FROM_TRACES = {"tabulate_layers", *FROM_LAYERS, *FROM_SAMPLES} - plots("bin_width")
 
 
 @pytest.mark.parametrize(
@@ -195,37 +224,33 @@ REVIEWS = {"execute_opendp", "execute_dptext", "render_notebook"}
     [
         (
             "src/noiseaudit/figures/style.py",
-            OPENDP_PLOTS | {"plot_diagnosis"} | DPTEXT_PLOTS | REVIEWS,
+            plots(*DPTEXT_PLOTS, *CASCADE_PLOTS, *OPENDP_PLOTS) | REVIEWS,
         ),
         (
             "src/noiseaudit/figures/dptext.py",
-            DPTEXT_PLOTS | {"execute_dptext", "render_notebook"},
-        ),
-        ("src/noiseaudit/cks20/diagnosis.py", AFTER_DRAWS | {"plot_diagnosis"} | JOINED),
-        (
-            "src/noiseaudit/cks20/layers.py",
-            {"tabulate_layers", "compare_opendp", "execute_opendp", "plot_diagnosis"}
-            | OPENDP_PLOTS
-            | JOINED,
+            plots(*DPTEXT_PLOTS) | {"execute_dptext", "render_notebook"},
         ),
         (
-            "scripts/draw_trace.py",
-            {"draw_trace", "tabulate_layers", "plot_diagnosis", "compare_opendp", "execute_opendp"}
-            | JOINED,
+            "src/noiseaudit/figures/cascade.py",
+            plots(*CASCADE_PLOTS) | {"execute_opendp", "render_notebook"},
+        ),
+        ("src/noiseaudit/figures/opendp.py", plots(*OPENDP_PLOTS) | OPENDP_REVIEWS),
+        (
+            "src/noiseaudit/cks20/events.py",
+            FROM_SAMPLES | plots("performance") | {"tabulate_deep", "benchmark_samplers"},
         ),
         (
-            "src/noiseaudit/published.py",
-            {
-                "tabulate_losses",
-                "compare_opendp",
-                "execute_opendp",
-                "tabulate_layers",
-                "plot_diagnosis",
-            }
-            | FROM_LOSSES
-            | JOINED,
+            "src/noiseaudit/cks20/accounting.py",
+            plots("realised_epsilon")
+            | {"tabulate_composition", "execute_realised_privacy", "render_notebook"},
         ),
-        ("scripts/draw_release.py", {"draw_release"} | AFTER_DRAWS | JOINED),
+        ("scripts/draw_trace.py", {"draw_trace"} | FROM_TRACES),
+        (
+            "src/noiseaudit/published/dptext.py",
+            {"tabulate_losses"} | FROM_LOSSES | JOINED,
+        ),
+        ("src/noiseaudit/published/opendp.py", {"tabulate_layers"} | FROM_LAYERS),
+        ("scripts/draw_release.py", {"draw_release", "draw_centred"} | FROM_SAMPLES),
         ("scripts/count_votes.py", {"count_votes", "tabulate_losses"} | FROM_LOSSES | JOINED),
         ("scripts/plot_plrv.py", {"plot_plrv", "execute_opendp", "render_notebook"}),
         ("scripts/render_table.py", {"render_releases", "render_losses", "render_comparison"}),
@@ -274,7 +299,7 @@ def test_the_report_shows_every_figure_and_table(finished, tmp_path):
     run = finished.snakemake("--report", str(tmp_path / "report.html"))
     assert run.returncode == 0, run.stderr
     report = (tmp_path / "report.html").read_text()
-    pages = ["releases.html", "losses.html", "comparison.html", "dptext.html", "opendp.html"]
+    pages = [f"{name}.html" for name in ("releases", "losses", "comparison", *NOTEBOOKS)]
     for name in [*(f"{figure.split('/')[1]}.png" for figure in FIGURES), *pages]:
         assert name in report
     assert "on the operating system's entropy" in report.replace("’", "'").replace("&#x27;", "'")
@@ -282,8 +307,9 @@ def test_the_report_shows_every_figure_and_table(finished, tmp_path):
 
 def test_without_releases_nothing_needs_a_wheel(sources):
     (sources.folder / "config/none.yaml").write_text(
-        "opendp: {releases: [], traces: {variants: [fixed], entropies: [pcg64], scales: [3],"
-        " draws: 100_000}}\n"
+        "opendp: {releases: [], scales: [3], contrast: {scale: 3}, traces: {entropies: [pcg64],"
+        " scales: [3], draws: 100_000}, deep: {draws: 100_000}, false_alarms: {traces: 10},"
+        " exact: {largest_scale: 100, compositions: [1]}}\n"
         "dptext: {mechanisms: [laplace], dimensions: [1, 2], repeats: 1000, repetitions: 2,"
         " panel_draws: 100, benchmark: {repeats: [1000, 2000]}}\n"
     )

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from conftest import ROOT
-from noiseaudit import attack, entropy, mechanisms, privacy_loss, published
+from noiseaudit import attack, entropy, mechanisms, privacy_loss
+from noiseaudit.published import dptext, numbers
 
 EPSILONS = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0]
 
@@ -219,7 +220,7 @@ def test_verdicts(exact, estimate, low, verdict):
 
 def test_a_cell_with_missing_repeats_is_named():
     cells = (
-        published.read(ROOT / "resources/published/dptext.tsv")
+        numbers.read(ROOT / "resources/published/dptext.tsv")
         .head(1)
         .assign(n00=5, n01=5, n10=5, n11=4)
     )
@@ -229,11 +230,11 @@ def test_a_cell_with_missing_repeats_is_named():
 
 def test_the_papers_table_from_exact_probabilities():
     """A whole table: 252 cells, every published finite loss near its exact one."""
-    numbers = published.read(ROOT / "resources/published/dptext.tsv")
-    numbers = numbers[~numbers["location"].str.startswith("footnote")]
-    assert len(numbers) == 252
+    shown = numbers.read(ROOT / "resources/published/dptext.tsv")
+    cells = shown[~shown["location"].str.startswith("footnote")]
+    assert len(cells) == 252
     scores = []
-    for cell in numbers.itertuples(index=False):
+    for cell in cells.itertuples(index=False):
         exact = privacy_loss.exact_votes(
             mechanisms.named(cell.mechanism), cell.epsilon, cell.dimension
         )
@@ -241,7 +242,7 @@ def test_the_papers_table_from_exact_probabilities():
         if isinf(exact.loss):
             assert isinf(value)
         elif not isinf(value):
-            rounding = published.loss_resolution(value)
+            rounding = dptext.loss_resolution(value)
             scores.append(exact.score(value, int(cell.repeats), rounding))
     assert len(scores) == 158
     assert max(map(abs, scores)) < 4
@@ -296,5 +297,5 @@ CELL = {"mechanism": "adept", "epsilon": 1.0, "dimension": 32, "loss": 5.1, "z_e
 )
 def test_comparison_of_a_loss(change, verdict):
     cell = pd.DataFrame([CELL | change])
-    (row,) = (published.compare_loss(one, "Fig. 1") for one in cell.itertuples(index=False))
+    (row,) = (dptext.compare_loss(one, "Fig. 1") for one in cell.itertuples(index=False))
     assert row["verdict"].startswith(verdict)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from noiseaudit import entropy
-from noiseaudit.cks20 import exact, reference
+from noiseaudit.cks20 import exact, layers, reference
 
 X = st.integers(1, 40).flatmap(lambda b: st.integers(0, b).map(lambda a: Fraction(a, b)))
 
@@ -153,3 +153,37 @@ def test_a_trace_holds_the_first_output_of_each_layer():
         assert trace["bernoulli_exp"] == trace["bernoulli_exp1"]
         if x and abs(x) == trace["geometric_fast"]:
             assert trace["geometric_fast"] // 10 == trace["geometric_slow"]
+
+
+@pytest.mark.parametrize("variant", reference.VARIANTS)
+def test_the_call_graph_is_what_is_called(variant, monkeypatch):
+    """Each layer's callees over 300 draws, recorded by wrapping every layer."""
+    calls, stack = {}, []
+
+    def watched(name, method):
+        def call(self, *arguments):
+            if stack:
+                calls.setdefault(stack[-1], set()).add(name)
+            stack.append(name)
+            try:
+                return method(self, *arguments)
+            finally:
+                stack.pop()
+
+        return call
+
+    sampler_class = reference.VARIANTS[variant]
+    for name in layers.CALLS:
+        monkeypatch.setattr(sampler_class, name, watched(name, getattr(sampler_class, name)))
+    sampler = sampler_class(entropy.byte_source("pcg64", 8))
+    for _ in range(300):
+        sampler.discrete_laplace(Fraction(10))
+    graph = layers.CALLS_OF_TAYLOR if variant == "taylor" else layers.CALLS
+    reached = {name: set(callees) for name, callees in graph.items() if name in calls}
+    assert calls == reached
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-inf", "ten", "1/0", ""])
+def test_what_is_no_rational_is_refused(text):
+    with pytest.raises(ValueError, match="a rational such as 10 or 7/3 expected"):
+        reference.rational(text)

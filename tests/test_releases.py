@@ -30,6 +30,28 @@ def test_the_version_that_answers_is_the_wheels_own_word(finished, release):
     assert releases.answering_version(site_of(finished, release), release) == release
 
 
+def test_noise_is_added_to_its_centre(finished):
+    """A million-to-one bound on the mean of 2500 draws of sd 14.1."""
+    site = site_of(finished, "0.14.1")
+    draws = next(releases.draw(site, "0.14.1", 10.0, 2500, centre=-1000))
+    assert abs(draws.mean() + 1000) < 5 * 14.14 / 50
+
+
+def test_a_stopwatch_times_more_draws_longer(finished):
+    with releases.Stopwatch(site_of(finished, "0.16.0"), "0.16.0", 10.0) as stopwatch:
+        stopwatch.seconds(100)
+        few, many = (min(stopwatch.seconds(size) for _ in range(3)) for size in (200, 20_000))
+    assert 0 < few < many
+
+
+def test_a_stopwatch_refuses_another_version(finished):
+    with (
+        releases.Stopwatch(site_of(finished, "0.14.1"), "0.14.2", 10.0) as stopwatch,
+        pytest.raises(releases.ReleaseError, match=r"opendp 0\.14\.2: version 0\.14\.1 answered"),
+    ):
+        stopwatch.seconds(10)
+
+
 def test_two_draws_differ(finished):
     site = site_of(finished, "0.16.0")
     one, other = (next(releases.draw(site, "0.16.0", 1e6, 100)) for _ in range(2))

@@ -63,8 +63,8 @@ def test_drawing_with_a_bad_argument(finished, tmp_path, option, value, words):
 
 def test_a_traceback_goes_to_the_log(finished, tmp_path):
     run = finished.script(
-        "plot_plrv", "--plrv", tmp_path / "none.tsv", "--faulty", "a", "--fixed", "b",
-        "--scale", 1, "--figure", tmp_path / "x.png", "--log", tmp_path / "logs/job.log",
+        "plot_plrv", "--plrv", tmp_path / "none.tsv", "--scale", 1,
+        "--figure", tmp_path / "x.png", "--log", tmp_path / "logs/job.log",
     )  # fmt: skip
     assert fails(run, "plot_plrv: ", "none.tsv: no such file")
     log = (tmp_path / "logs/job.log").read_text()
@@ -76,7 +76,7 @@ def test_a_damaged_sample_is_named_and_leaves_nothing(finished, tmp_path):
     damaged = tmp_path / sample(finished).name
     damaged.write_bytes(sample(finished).read_bytes()[:5000])
     run = finished.script(
-        "tabulate_plrv", "--sample", damaged, "--alpha", "1e-6", "--table", tmp_path / "plrv.tsv"
+        "tabulate_plrv", damaged, "--alpha", "1e-6", "--table", tmp_path / "plrv.tsv"
     )
     assert fails(run, str(damaged), "truncated, damaged or not Parquet")
     assert sorted(path.name for path in tmp_path.iterdir()) == [damaged.name]
@@ -86,22 +86,19 @@ def test_a_sample_under_another_name_is_named(finished, tmp_path):
     swapped = tmp_path / sample(finished, "0.14.2").name
     swapped.write_bytes(sample(finished, "0.14.1").read_bytes())
     run = finished.script(
-        "tabulate_plrv", "--sample", swapped, "--alpha", "1e-6", "--table", tmp_path / "plrv.tsv"
+        "tabulate_plrv", swapped, "--alpha", "1e-6", "--table", tmp_path / "plrv.tsv"
     )
     assert fails(run, "holds opendp-0.14.1", "another job's samples")
 
 
 def test_asking_a_table_for_what_it_lacks(finished, tmp_path):
     plrv = finished.folder / "results/opendp/plrv.tsv"
-    arguments = ["--plrv", plrv, "--figure", tmp_path / "x.png", "--fixed", "0.14.2"]
-    run = finished.script("plot_plrv", *arguments, "--faulty", "0.9.2", "--scale", 10)
+    arguments = ["--plrv", plrv, "--figure", tmp_path / "x.png"]
+    run = finished.script("plot_plrv", *arguments, "--release", "0.9.2", "--scale", 10)
     assert fails(run, "source: OpenDP 0.9.2 asked for, OpenDP 0.8.0, OpenDP 0.14.1")
-    run = finished.script("plot_plrv", *arguments, "--faulty", "0.14.1", "--scale", 7)
-    assert fails(run, "scale: 7.0 asked for, 10.0 found")
-    run = finished.script(
-        "plot_plrv", *arguments[:2], "--figure", "x.jpg", "--faulty", "0.14.1",
-        "--fixed", "0.14.2", "--scale", 10,
-    )  # fmt: skip
+    run = finished.script("plot_plrv", *arguments, "--release", "0.14.1", "--scale", 7)
+    assert fails(run, "scale: 7.0 asked for, 10.0, 15.0 found")
+    run = finished.script("plot_plrv", *arguments[:2], "--figure", "x.jpg", "--scale", 10)
     assert fails(run, "figure: x.jpg found, a name that ends in .png expected")
     assert list(tmp_path.iterdir()) == []
 
@@ -109,7 +106,7 @@ def test_asking_a_table_for_what_it_lacks(finished, tmp_path):
 @pytest.mark.parametrize("alpha", ["0", "-1", "1", "3", "nan"])
 def test_a_bad_alpha(finished, tmp_path, alpha):
     run = finished.script(
-        "tabulate_plrv", "--sample", sample(finished), "--alpha", alpha, "--table", tmp_path / "x"
+        "tabulate_plrv", sample(finished), "--alpha", alpha, "--table", tmp_path / "x"
     )
     if alpha in ("1", "3"):  # shared among 244 rows it is a probability again, and says nothing
         assert run.returncode == 0 or fails(run, "alpha")
@@ -162,7 +159,13 @@ def test_pinning_a_release_gives_the_committed_pins(finished, tmp_path):
 
 def test_a_sample_says_where_it_came_from(finished):
     origin = tables.read_provenance(sample(finished))
-    assert origin["job"] == {"release": "0.14.1", "scale": 10, "draws": 200000, "batch": 10000}
+    assert origin["job"] == {
+        "release": "0.14.1",
+        "scale": 10,
+        "draws": 200000,
+        "batch": 10000,
+        "centre": 0,
+    }
     assert origin["seed"] == "operating system"
     assert origin["versions"]["opendp"] == "0.14.1"
 
@@ -184,3 +187,69 @@ def test_joining_tables(finished, tmp_path):
     )
     assert run.returncode == 0
     assert (tmp_path / "c.tsv").read_text() == "x\n1.5\nnan\n"
+
+
+def counts(project, tmp_path, **changed):
+    """The command line that counts 1000 draws, with some of its options changed."""
+    options = {
+        "variant": "fixed", "entropy": "pcg64", "scale": "10", "draws": 1000, "part": 0,
+        "parts": 2, "seed": 1, "counts": tmp_path / "part.tsv",
+    } | changed  # fmt: skip
+    flat = [part for name, value in options.items() for part in (f"--{name}", value)]
+    return project.script("count_draws", *flat)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("scale", "0", ["scale: 0 found, a rational above 0"]),
+        ("scale", "-10", ["scale: -10 found"]),
+        ("scale", "nan", ["scale: 'nan' found, a rational"]),
+        ("scale", "inf", ["scale: 'inf' found, a rational"]),
+        ("scale", "1e30", ["scale: 1000000000000000000000000000000 found"]),
+        ("variant", "broken", ["variant: 'broken' found, one of faulty, fixed, taylor"]),
+        ("entropy", "dice", ["entropy source: 'dice' found"]),
+        ("part", 2, ["part: 2 found, one of 0 to 1 expected"]),
+        ("seed", -1, ["seed: -1 found"]),
+    ],
+)
+def test_counting_with_a_bad_argument(sources, tmp_path, option, value, words):
+    assert fails(counts(sources, tmp_path / "out", **{option: value}), "count_draws: ", *words)
+    assert not (tmp_path / "out").exists()
+
+
+def test_parts_add_up_and_a_missing_one_is_noticed(sources, tmp_path):
+    parts = [tmp_path / f"{part}.tsv" for part in (0, 1)]
+    for part, path in enumerate(parts):
+        assert counts(sources, tmp_path, part=part, counts=path, draws=100_001).returncode == 0
+    table = tmp_path / "deep.tsv"
+    arguments = ["--alpha", "1e-6", "--table", table]
+    assert sources.script("tabulate_deep", *arguments, *parts).returncode == 0
+    (row,) = tables.read_table(table, text=["variant", "scale"]).itertuples()
+    assert (row.variant, row.scale, row.samples) == ("fixed", "10", 100_001)
+    assert row.verdict == "no deviation found"
+    table.unlink()
+    run = sources.script("tabulate_deep", *arguments, parts[0])
+    assert fails(run, "counts of fixed, scale 10: 50000 draws found, 100001 expected")
+    assert not table.exists()
+
+
+def test_a_trace_from_another_seed_is_named(finished, tmp_path):
+    trace = finished.folder / "results/opendp/traces/fixed_pcg64_scale-10_draws-100000.parquet"
+    run = finished.script(
+        "tabulate_layers", trace, "--published", "resources/published/opendp.tsv", "--seed", 5,
+        "--alpha", "1e-6", "--table", tmp_path / "layers.tsv",
+    )  # fmt: skip
+    assert fails(run, trace.name, "drawn with seed 20220522, 5 expected")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_trace_of_another_variant_is_named(finished, tmp_path):
+    folder = finished.folder / "results/opendp/traces"
+    swapped = tmp_path / "faulty_pcg64_scale-10_draws-100000.parquet"
+    swapped.write_bytes((folder / "fixed_pcg64_scale-10_draws-100000.parquet").read_bytes())
+    run = finished.script(
+        "plot_uniform", "--trace", swapped, "--layers",
+        finished.folder / "results/opendp/layers.tsv", "--figure", tmp_path / "x.png",
+    )  # fmt: skip
+    assert fails(run, "holds fixed_pcg64_scale-10_draws-100000.parquet, another job's samples")

@@ -84,13 +84,17 @@ class ByteSource:
         Raises
         ------
         ValueError
-            If ``count`` is negative.
+            If ``count`` is negative, or the stream ends before.
         """
         if count < 0:
             raise ValueError(f"count: {count} found, an integer of at least 0 expected")
         missing = count - self._unread.size
         if missing > 0:
             fetched = self._fetch(-(-missing // BLOCK) * BLOCK)
+            if len(fetched) < missing:
+                raise ValueError(
+                    f"entropy source: ended after {len(fetched)} bytes, {missing} expected"
+                )
             self._unread = np.concatenate([self._unread, np.frombuffer(fetched, dtype=np.uint8)])
         taken, self._unread = self._unread[:count], self._unread[count:]
         return taken

@@ -7,6 +7,7 @@ and refuses to answer for another version.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import shutil
@@ -65,11 +66,12 @@ def install(release: str, pins: Path, site: Path) -> None:
 
 
 def draw(
-    site: Path, release: str, scale: float, draws: int, batch: int = 10_000
+    site: Path, release: str, scale: float, draws: int, batch: int = 10_000, centre: int = 0
 ) -> Iterator[np.ndarray]:
     """Draw integers from a release's discrete Laplace mechanism, on the operating system's entropy.
 
-    Adds noise to zeros through ``make_laplace`` over 64-bit integers, in a process of its own.
+    Adds noise to a vector of equal values through ``make_laplace`` over 64-bit integers, in a process
+    of its own.
 
     Parameters
     ----------
@@ -81,6 +83,8 @@ def draw(
         Scale of the noise, above 0 and at most `LARGEST_SCALE`.
     draws, batch : int
         How many in all (at least 1), and how many a batch.
+    centre : int
+        The value, of at most `LARGEST_SCALE` in size.
 
     Yields
     ------
@@ -93,16 +97,16 @@ def draw(
     ValueError
         If an argument is out of range.
     """
-    if not (math.isfinite(scale) and 0 < scale <= LARGEST_SCALE):
-        raise ValueError(
-            f"scale: {scale} found, a number above 0, at most {LARGEST_SCALE:g} expected"
-        )
+    _require_scale(scale)
+    if abs(centre) > LARGEST_SCALE:
+        raise ValueError(f"centre: {centre} found, at most {LARGEST_SCALE:g} in size expected")
     if draws < 1 or batch < 1:
         raise ValueError(f"draws, batch: {draws}, {batch} found, integers of at least 1 expected")
-    order = {"site": str(site), "release": release, "scale": scale, "draws": draws, "batch": batch}
+    noise = {"scale": scale, "draws": draws, "batch": batch, "centre": centre}
+    command = _command("draw", site, release, **noise)
     with (
         tempfile.TemporaryFile() as errors,
-        subprocess.Popen(_command(order), stdout=subprocess.PIPE, stderr=errors) as process,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors) as process,
     ):
         try:
             for start in range(0, draws, batch):
@@ -125,14 +129,74 @@ def answering_version(site: Path, release: str) -> str:
     ReleaseError
         If it is not the one asked for, or none answers.
     """
-    order = {"site": str(site), "release": release, "scale": 1.0, "draws": 0, "batch": 1}
-    finished = subprocess.run(_command(order), capture_output=True, text=True, check=False)
+    command = _command("version", site, release)
+    finished = subprocess.run(command, capture_output=True, text=True, check=False)
     if finished.returncode != 0:
         raise ReleaseError(f"opendp {release}: {_gist(finished.stderr)}")
     return finished.stdout.strip()
 
 
-def _command(order: dict[str, str | float]) -> list[str]:
+class Stopwatch:
+    """A release, waiting in a process of its own to be timed; a context manager.
+
+    Parameters
+    ----------
+    site, release, scale
+        As for `draw`.
+    batch : int
+        Draws a call of the mechanism.
+    """
+
+    def __init__(self, site: Path, release: str, scale: float, batch: int = 10_000) -> None:
+        _require_scale(scale)
+        self._release = release
+        self._command = _command("time", site, release, scale=scale, batch=batch)
+
+    def __enter__(self) -> Stopwatch:
+        self._errors = tempfile.TemporaryFile()
+        self._process = subprocess.Popen(
+            self._command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            text=True,
+        )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout, self._errors):
+            with contextlib.suppress(BrokenPipeError):
+                stream.close()
+
+    def seconds(self, draws: int) -> float:
+        """How long the release takes for so many draws, start-up and transfer left out.
+
+        Raises
+        ------
+        ReleaseError
+            If another version answers, or the process fails.
+        """
+        with contextlib.suppress(BrokenPipeError):
+            print(draws, file=self._process.stdin, flush=True)
+        answer = self._process.stdout.readline()
+        if not answer:
+            self._process.wait()
+            self._errors.seek(0)
+            raise ReleaseError(f"opendp {self._release}: {_gist(self._errors.read().decode())}")
+        return float(answer)
+
+
+def _require_scale(scale: float) -> None:
+    if not (math.isfinite(scale) and 0 < scale <= LARGEST_SCALE):
+        raise ValueError(
+            f"scale: {scale} found, a number above 0, at most {LARGEST_SCALE:g} expected"
+        )
+
+
+def _command(task: str, site: Path, release: str, **noise: float) -> list[str]:
+    order = {"task": task, "site": str(site), "release": release, **noise}
     return [sys.executable, "-s", "-P", _draw_from_wheel.__file__, json.dumps(order)]
 
 

@@ -120,6 +120,21 @@ class Histogram:
             second += batch_second
         return cls(cutoff, counts, total, first, second)
 
+    @classmethod
+    def counted(cls, x: np.ndarray, counts: np.ndarray, cutoff: int) -> Histogram:
+        """From distinct outputs and how often each was drawn, both int64."""
+        clipped = np.clip(x, -cutoff - 1, cutoff + 1) + (cutoff + 1)
+        binned = np.zeros(2 * cutoff + 3, dtype=np.int64)
+        np.add.at(binned, clipped, counts)
+        pairs = list(zip(x.tolist(), counts.tolist(), strict=True))
+        return cls(
+            cutoff,
+            binned,
+            sum(count for _, count in pairs),
+            sum(value * count for value, count in pairs),
+            sum(value * value * count for value, count in pairs),
+        )
+
     def __add__(self, other: Histogram) -> Histogram:
         """The counts of both, which must have the same cutoff."""
         if other.cutoff != self.cutoff:
@@ -289,6 +304,38 @@ def neighbour_loss(counts: np.ndarray, counts_next: np.ndarray, alpha: float) ->
         np.where(seen, special.logit(interval.low), -np.inf),
         np.where(seen, special.logit(interval.high), np.inf),
     )
+
+
+def event_loss(seen: int, seen_other: int, repeats: int, alpha: float) -> Loss:
+    """Privacy loss ``ln P/Q`` of one event, seen in so many of ``repeats`` runs on either data set.
+
+    From two exact binomial intervals, each at ``1 − alpha/2``.
+    """
+    one, other = (clopper_pearson(count, repeats, alpha / 2) for count in (seen, seen_other))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        estimate = np.log(np.float64(seen)) - np.log(np.float64(seen_other))
+        low = np.log(np.float64(one.low)) - np.log(np.float64(other.high))
+        high = np.log(np.float64(one.high)) - np.log(np.float64(other.low))
+    return Loss(estimate, low, high)
+
+
+def detectable_event_loss(repeats: int, claimed: float, alpha: float) -> float:
+    """The smallest loss that `event_loss` certifies as above ``claimed`` at an event of even chances.
+
+    The event is seen in half of the runs on one data set; the loss is that of the largest count on
+    the other whose interval still leaves the claim behind.
+    """
+    half = repeats // 2
+    others = np.arange(1, half)
+    losses = event_loss_bounds(half, others, repeats, alpha)
+    beyond = np.flatnonzero(losses > claimed)
+    return float(np.log(half / others[beyond[-1]])) if beyond.size else float("inf")
+
+
+def event_loss_bounds(seen: int, others: np.ndarray, repeats: int, alpha: float) -> np.ndarray:
+    """Lower bounds of `event_loss` for many counts on the other data set."""
+    low = clopper_pearson(seen, repeats, alpha / 2).low
+    return np.log(low) - np.log(clopper_pearson(others, repeats, alpha / 2).high)
 
 
 def detectable_loss(total: np.ndarray, claimed: float, alpha: float) -> np.ndarray:

@@ -28,6 +28,9 @@ PROVENANCE_KEY = b"noiseaudit"
 DIGESTS_KEY = b"noiseaudit.sha256"
 
 
+OPERATING_SYSTEM = "operating system"
+"""Stands for the seed in the provenance of what was drawn from the operating system's entropy."""
+
 _REMEDY = "remove it, and the next run makes it again"
 
 
@@ -62,7 +65,7 @@ def provenance(job: Mapping[str, Any], seed: int | str, packages: Iterable[str])
     job : mapping
         The configuration that made the sample; its ``draws`` is checked against the rows on reading.
     seed : int or str
-        The master seed, or ``"operating system"``.
+        The master seed, or `OPERATING_SYSTEM`.
     packages : iterable of str
         Installed packages whose versions matter.
     """
@@ -131,6 +134,20 @@ def read_provenance(path: Path | str) -> dict[str, Any]:
     """
     with _open_samples(path) as samples:
         return _checked_provenance(Path(path), samples)
+
+
+def read_seeded(path: Path | str, seed: int) -> dict[str, Any]:
+    """The provenance of samples that must come from a master seed, or from what takes none.
+
+    Raises
+    ------
+    DamagedFile
+        As `read_provenance`; also if they come from another seed.
+    """
+    origin = read_provenance(path)
+    if origin["seed"] not in (seed, OPERATING_SYSTEM):
+        raise DamagedFile(f"{path}: drawn with seed {origin['seed']}, {seed} expected; {_REMEDY}")
+    return origin
 
 
 def read_samples(path: Path | str, column: str) -> Iterator[np.ndarray]:

@@ -91,6 +91,23 @@ def check_opendp_config():
             f"({', '.join(map(str, scales))}) expected"
         )
 
+    closeup = study["closeup"]
+    if closeup["scale"] in scales:
+        stop(
+            f"opendp.closeup.scale: {closeup['scale']} found, none of opendp.scales "
+            f"({', '.join(map(str, scales))}) expected"
+        )
+    if closeup["scale"] > closeup["draws"] / 1000:
+        stop(
+            f"opendp.closeup.scale: {closeup['scale']} found, at most opendp.closeup.draws / 1000 = "
+            f"{closeup['draws'] // 1000} expected: beyond it no excess shows"
+        )
+    if contrast["scale"] not in study["traces"]["scales"]:
+        stop(
+            f"opendp.contrast.scale: {contrast['scale']} found, one of opendp.traces.scales "
+            f"({', '.join(map(str, study['traces']['scales']))}) expected: figures draw the cascade at it"
+        )
+
 
 validate_config()
 check_opendp_config()
@@ -145,3 +162,29 @@ def rational_name(number):
     """A rational as a file name writes it: 10, or 7_3 for seven thirds."""
     numerator, denominator = Fraction(number).as_integer_ratio()
     return str(numerator) if denominator == 1 else f"{numerator}_{denominator}"
+
+
+def timed_releases():
+    """The releases that are timed: the contrasted ones, which ratios refer to, and the newest."""
+    contrast = config["opendp"]["contrast"]
+    newest = sorted(config["opendp"]["releases"], key=Version)[-1:]
+    return list(dict.fromkeys([contrast["faulty"], contrast["fixed"], *newest]))
+
+
+FORMATS = ("png", "svg", "pdf")
+
+CATEGORIES = {"dptext": "DPText", "opendp": "OpenDP"}
+
+
+def drawing(study, name, label):
+    """The files of a figure: a PNG that goes into the report with its caption, and vector formats."""
+    return {
+        "png": report(
+            f"figures/{study}/{name}.png",
+            caption=f"../report/{name}.rst",
+            category=CATEGORIES[study],
+            labels={"figure": label},
+        ),
+        "svg": f"figures/{study}/{name}.svg",
+        "pdf": f"figures/{study}/{name}.pdf",
+    }

@@ -77,17 +77,23 @@ rule execute_dptext:
 
 
 rule execute_opendp:
-    """Review the OpenDP study in its notebook."""
+    """Review the study of OpenDP's sampler in its notebook."""
     input:
         script="scripts/execute_notebook.py",
         modules=modules("scripts/execute_notebook.py"),
         notebook="notebooks/opendp.ipynb",
         notebook_modules=modules("notebooks/opendp.ipynb"),
         releases="results/opendp/releases.tsv",
+        layers="results/opendp/layers.tsv",
         losses="results/opendp/plrv.tsv",
+        performance="results/opendp/performance.tsv",
+        false_alarms="results/opendp/false_alarms.tsv",
         comparison="results/opendp/comparison.tsv",
-        artifacts="figures/opendp/artifacts.png",
-        plrv="figures/opendp/plrv.png",
+        figures=[
+            f"figures/opendp/{name}.png"
+            for name in CASCADE_FIGURES + RELEASE_FIGURES
+            if name != "realised_epsilon"
+        ],
     output:
         notebook="results/notebooks/opendp.ipynb",
     log:
@@ -96,7 +102,33 @@ rule execute_opendp:
         "../../environment.yml"
     params:
         tables=lambda wildcards, input: os.path.dirname(input.releases),
-        figures=lambda wildcards, input: os.path.dirname(input.artifacts),
+        figures=lambda wildcards, input: os.path.dirname(input.figures[0]),
+    shell:
+        "python {input.script} --notebook {input.notebook} --executed {output.notebook}"
+        " -p tables {params.tables} -p figures {params.figures} --log {log}"
+
+
+rule execute_realised_privacy:
+    """Review what the faulty releases really paid."""
+    input:
+        script="scripts/execute_notebook.py",
+        modules=modules("scripts/execute_notebook.py"),
+        notebook="notebooks/realised_privacy.ipynb",
+        notebook_modules=modules("notebooks/realised_privacy.ipynb"),
+        realised="results/opendp/realised_privacy.tsv",
+        composition="results/opendp/composition.tsv",
+        releases="results/opendp/releases.tsv",
+        deep="results/opendp/deep.tsv",
+        figure="figures/opendp/realised_epsilon.png",
+    output:
+        notebook="results/notebooks/realised_privacy.ipynb",
+    log:
+        "logs/notebooks/execute_realised_privacy.log",
+    conda:
+        "../../environment.yml"
+    params:
+        tables=lambda wildcards, input: os.path.dirname(input.realised),
+        figures=lambda wildcards, input: os.path.dirname(input.figure),
     shell:
         "python {input.script} --notebook {input.notebook} --executed {output.notebook}"
         " -p tables {params.tables} -p figures {params.figures} --log {log}"

@@ -1,51 +1,113 @@
-# The discrete Laplace noise of OpenDP's releases (Gerolimetto Fabrello et al. 2026).
+# The discrete Laplace noise of OpenDP (Gerolimetto Fabrello et al. 2026): its releases, drawn from
+# as they are; our cascade, traced layer by layer; and the exact laws of both.
 
 RELEASES = config["opendp"]["releases"]
 SCALES = [plain(scale) for scale in config["opendp"]["scales"]]
 DRAWS = config["opendp"]["draws"]
 CONTRAST = config["opendp"]["contrast"] | {"scale": plain(config["opendp"]["contrast"]["scale"])}
-
+CLOSEUP = config["opendp"]["closeup"] | {"scale": plain(config["opendp"]["closeup"]["scale"])}
+CENTRE = config["opendp"]["centre"]
+VARIANTS = ["faulty", "fixed", "taylor"]
+TRACED = config["opendp"]["traces"]
+TRACE_SCALES = {rational_name(scale): scale for scale in TRACED["scales"]}
+DEEP = config["opendp"]["deep"]
+DEEP_SCALES = {rational_name(scale): scale for scale in DEEP["scales"]}
+EXACT = config["opendp"]["exact"]
+TIMED = config["opendp"]["benchmark"]
+ALARMS = config["opendp"]["false_alarms"]
 
 # The cache of one release's draws.
 SAMPLE = "results/opendp/samples/opendp-{release}_scale-{scale}_draws-{draws}.parquet"
 
-SAMPLES = expand(SAMPLE, release=RELEASES, scale=SCALES, draws=DRAWS)
-
-TRACED = config["opendp"]["traces"]
-
-TRACE_SCALES = {rational_name(scale): scale for scale in TRACED["scales"]}
-
 # The cache of one trace of the cascade.
 TRACE = "results/opendp/traces/{variant}_{entropy}_scale-{scale}_draws-{draws}.parquet"
 
+# Counts of one part of a variant's untraced draws.
+COUNTS = "results/opendp/counts/{variant}_scale-{scale}_draws-{draws}_part-{part}-of-{parts}.tsv"
+
+SAMPLES = expand(SAMPLE, release=RELEASES, scale=SCALES, draws=DRAWS)
+SAMPLES += expand(
+    SAMPLE,
+    release=[CONTRAST["faulty"], CONTRAST["fixed"]] if RELEASES else [],
+    scale=CLOSEUP["scale"],
+    draws=CLOSEUP["draws"],
+)
+
 TRACES = expand(
     TRACE,
-    variant=TRACED["variants"],
+    variant=VARIANTS,
     entropy=TRACED["entropies"],
     scale=list(TRACE_SCALES),
     draws=TRACED["draws"],
 )
 
-CASCADE = [
-    *TRACES,
-    "results/opendp/layers.tsv",
-    multiext("figures/opendp/diagnosis", ".png", ".svg", ".pdf"),
+COUNTED = expand(
+    COUNTS,
+    variant=VARIANTS,
+    scale=list(DEEP_SCALES),
+    draws=DEEP["draws"],
+    part=range(DEEP["parts"]),
+    parts=DEEP["parts"],
+)
+
+# What the figures draw: the contrasted releases at their scale, and the cascade on one source.
+FAULTY_SAMPLE, FIXED_SAMPLE = (
+    SAMPLE.format(release=CONTRAST[side], scale=CONTRAST["scale"], draws=DRAWS)
+    for side in ("faulty", "fixed")
+)
+FAULTY_TRACE, FIXED_TRACE, TAYLOR_TRACE = expand(
+    TRACE,
+    variant=VARIANTS,
+    entropy=TRACED["entropies"][0],
+    scale=CONTRAST["scale"],
+    draws=TRACED["draws"],
+)
+
+CENTRED = SAMPLE.replace(".parquet", f"_centre-{CENTRE}.parquet").format(
+    release=CONTRAST["faulty"], scale=CONTRAST["scale"], draws=DRAWS
+)
+
+CASCADE_FIGURES = [
+    "uniform",
+    "diagnosis",
+    "hierarchy",
+    "bernoulli_exp",
+    "geometric",
+    "taylor_bracket",
+    "corrected_bernoulli",
+    "corrected_fits",
 ]
 
-OPENDP = CASCADE + (
-    [
-        *SAMPLES,
-        "results/opendp/releases.tsv",
+RELEASE_FIGURES = [
+    "artifacts",
+    "scale_and_source",
+    "bin_width",
+    "performance",
+    "plrv",
+    "realised_epsilon",
+    "releases",
+]
+
+# What needs no wheel.
+OPENDP = [
+    *expand("figures/opendp/{name}.{format}", name=CASCADE_FIGURES, format=FORMATS),
+    *expand(
+        "results/opendp/{name}.tsv",
+        name=["layers", "deep", "realised_privacy", "composition", "false_alarms"],
+    ),
+]
+
+if RELEASES:
+    OPENDP += expand("figures/opendp/{name}.{format}", name=RELEASE_FIGURES, format=FORMATS)
+    OPENDP += [
+        *expand("results/opendp/{name}.tsv", name=["releases", "plrv", "performance", "growth"]),
         "results/opendp/releases.html",
-        "results/opendp/plrv.tsv",
-        multiext("figures/opendp/artifacts", ".png", ".svg", ".pdf"),
-        multiext("figures/opendp/plrv", ".png", ".svg", ".pdf"),
-        "results/notebooks/opendp.ipynb",
-        "results/notebooks/opendp.html",
+        *expand(
+            "results/notebooks/{name}.{format}",
+            name=["opendp", "realised_privacy"],
+            format=["ipynb", "html"],
+        ),
     ]
-    if RELEASES
-    else []
-)
 
 
 wildcard_constraints:
@@ -54,6 +116,9 @@ wildcard_constraints:
     draws=r"[0-9]+",
     variant=r"[a-z]+",
     entropy=r"[a-z0-9]+",
+    part=r"[0-9]+",
+    parts=r"[0-9]+",
+    centre=r"-?[0-9]+",
 
 
 rule install_release:
@@ -98,12 +163,83 @@ rule draw_release:
         " --samples {output.samples} --log {log}"
 
 
+rule draw_centred:
+    """Draw from one release that adds its noise to a value other than 0."""
+    input:
+        script="scripts/draw_release.py",
+        modules=modules("scripts/draw_release.py"),
+        site="resources/opendp/{release}",
+    output:
+        samples=SAMPLE.replace(".parquet", "_centre-{centre}.parquet"),
+    log:
+        "logs/opendp/draw_{release}_scale-{scale}_draws-{draws}_centre-{centre}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        release="{release}",
+        scale="{scale}",
+        draws="{draws}",
+        centre="{centre}",
+        batch=config["opendp"]["batch"],
+    shell:
+        "python {input.script} --release {params.release} --site {input.site}"
+        " --scale {params.scale} --draws {params.draws} --batch {params.batch}"
+        " --centre {params.centre} --samples {output.samples} --log {log}"
+
+
+rule draw_trace:
+    """Trace one variant of the cascade on one entropy source at one scale."""
+    input:
+        script="scripts/draw_trace.py",
+        modules=modules("scripts/draw_trace.py"),
+    output:
+        samples=TRACE,
+    log:
+        "logs/opendp/trace_{variant}_{entropy}_scale-{scale}_draws-{draws}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        variant="{variant}",
+        entropy="{entropy}",
+        scale=lambda wildcards: TRACE_SCALES[wildcards.scale],
+        draws="{draws}",
+        seed=config["seed"],
+    shell:
+        "python {input.script} --variant {params.variant} --entropy {params.entropy}"
+        " --scale {params.scale} --draws {params.draws} --seed {params.seed}"
+        " --samples {output.samples} --log {log}"
+
+
+rule count_draws:
+    """Count one part of a variant's untraced draws."""
+    input:
+        script="scripts/count_draws.py",
+        modules=modules("scripts/count_draws.py"),
+    output:
+        counts=COUNTS,
+    log:
+        "logs/opendp/count_{variant}_scale-{scale}_draws-{draws}_part-{part}-of-{parts}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        variant="{variant}",
+        scale=lambda wildcards: DEEP_SCALES[wildcards.scale],
+        draws="{draws}",
+        part="{part}",
+        parts="{parts}",
+        seed=config["seed"],
+    shell:
+        "python {input.script} --variant {params.variant} --entropy pcg64 --scale {params.scale}"
+        " --draws {params.draws} --part {params.part} --parts {params.parts}"
+        " --seed {params.seed} --counts {output.counts} --log {log}"
+
+
 rule tabulate_plrv:
     """The privacy loss of every output of every sample, with certified bounds."""
     input:
         script="scripts/tabulate_plrv.py",
         modules=modules("scripts/tabulate_plrv.py"),
-        samples=SAMPLES,
+        samples=[*SAMPLES, FAULTY_TRACE, FIXED_TRACE, TAYLOR_TRACE],
     output:
         table=ensure("results/opendp/plrv.tsv", non_empty=True),
     log:
@@ -111,11 +247,9 @@ rule tabulate_plrv:
     conda:
         "../../environment.yml"
     params:
-        samples=[f"--sample {sample}" for sample in SAMPLES],
         alpha=config["alpha"],
     shell:
-        "python {input.script} {params.samples} --alpha {params.alpha} --table {output.table}"
-        " --log {log}"
+        "python {input.script} --alpha {params.alpha} --table {output.table} --log {log} {input.samples}"
 
 
 rule tabulate_releases:
@@ -132,20 +266,148 @@ rule tabulate_releases:
     conda:
         "../../environment.yml"
     params:
-        samples=[f"--sample {sample}" for sample in SAMPLES],
         alpha=config["alpha"],
     shell:
-        "python {input.script} {params.samples} --plrv {input.plrv} --alpha {params.alpha}"
+        "python {input.script} --plrv {input.plrv} --alpha {params.alpha} --table {output.table}"
+        " --log {log} {input.samples}"
+
+
+rule tabulate_layers:
+    """Every layer of every trace against its law; the earliest faulty one."""
+    input:
+        script="scripts/tabulate_layers.py",
+        modules=modules("scripts/tabulate_layers.py"),
+        published="resources/published/opendp.tsv",
+        traces=TRACES,
+    output:
+        table=ensure("results/opendp/layers.tsv", non_empty=True),
+    log:
+        "logs/opendp/tabulate_layers.log",
+    conda:
+        "../../environment.yml"
+    params:
+        alpha=config["alpha"],
+        seed=config["seed"],
+    shell:
+        "python {input.script} --published {input.published} --alpha {params.alpha}"
+        " --seed {params.seed} --table {output.table} --log {log} {input.traces}"
+
+
+rule tabulate_deep:
+    """The counted draws of each variant, tested as the releases are."""
+    input:
+        script="scripts/tabulate_deep.py",
+        modules=modules("scripts/tabulate_deep.py"),
+        counts=COUNTED,
+    output:
+        table=ensure("results/opendp/deep.tsv", non_empty=True),
+    log:
+        "logs/opendp/tabulate_deep.log",
+    conda:
+        "../../environment.yml"
+    params:
+        alpha=config["alpha"],
+    shell:
+        "python {input.script} --alpha {params.alpha} --table {output.table} --log {log} {input.counts}"
+
+
+rule tabulate_realised:
+    """Epsilon and delta that the faulty law pays, scale by scale: exact, nothing is drawn."""
+    input:
+        script="scripts/tabulate_realised.py",
+        modules=modules("scripts/tabulate_realised.py"),
+    output:
+        table=ensure("results/opendp/realised_privacy.tsv", non_empty=True),
+    log:
+        "logs/opendp/tabulate_realised.log",
+    conda:
+        "../../environment.yml"
+    params:
+        largest_scale=EXACT["largest_scale"],
+        sensitivities=[f"--sensitivity {size}" for size in EXACT["sensitivities"]],
+    shell:
+        "python {input.script} --largest-scale {params.largest_scale} {params.sensitivities}"
         " --table {output.table} --log {log}"
 
 
+rule tabulate_composition:
+    """The epsilon that many draws pay together, faulty and fixed."""
+    input:
+        script="scripts/tabulate_composition.py",
+        modules=modules("scripts/tabulate_composition.py"),
+    output:
+        table=ensure("results/opendp/composition.tsv", non_empty=True),
+    log:
+        "logs/opendp/tabulate_composition.log",
+    conda:
+        "../../environment.yml"
+    params:
+        scales=[f"--scale {scale}" for scale in (3, 10, 100, 1000)],
+        draws=[f"--draws {size}" for size in EXACT["compositions"]],
+        delta=EXACT["delta"],
+    shell:
+        "python {input.script} {params.scales} {params.draws} --delta {params.delta}"
+        " --table {output.table} --log {log}"
+
+
+rule benchmark_samplers:
+    """Time the wheels, the cascade, the reference and NumPy in one interleaved run."""
+    input:
+        script="benchmarks/samplers.py",
+        modules=modules("benchmarks/samplers.py"),
+        sites=expand("resources/opendp/{release}", release=timed_releases()),
+    output:
+        performance=ensure("results/opendp/performance.tsv", non_empty=True),
+        growth=ensure("results/opendp/growth.tsv", non_empty=True),
+    log:
+        "logs/opendp/benchmark_samplers.log",
+    conda:
+        "../../environment.yml"
+    threads: workflow.cores
+    params:
+        releases=lambda wildcards, input: [
+            f"--release {release} {site}"
+            for release, site in zip(timed_releases(), input.sites, strict=True)
+        ],
+        scale=CONTRAST["scale"],
+        scales=[f"--growth-scale {scale}" for scale in TIMED["scales"]],
+        draws=TIMED["draws"],
+        rounds=TIMED["rounds"],
+        seed=config["seed"],
+    shell:
+        "python {input.script} {params.releases} --scale {params.scale} {params.scales}"
+        " --draws {params.draws} --rounds {params.rounds} --seed {params.seed}"
+        " --performance {output.performance} --growth {output.growth} --log {log}"
+
+
+rule benchmark_false_alarms:
+    """How often the diagnosis names a layer of a healthy trace."""
+    input:
+        script="benchmarks/false_alarms.py",
+        modules=modules("benchmarks/false_alarms.py"),
+    output:
+        table=ensure("results/opendp/false_alarms.tsv", non_empty=True),
+    log:
+        "logs/opendp/benchmark_false_alarms.log",
+    conda:
+        "../../environment.yml"
+    params:
+        traces=ALARMS["traces"],
+        draws=ALARMS["draws"],
+        seed=config["seed"],
+    shell:
+        "python {input.script} --traces {params.traces} --draws {params.draws}"
+        " --seed {params.seed} --table {output.table} --log {log}"
+
+
 rule compare_opendp:
-    """The paper's printed numbers that a released wheel or the cascade can answer, beside ours."""
+    """Every number that the paper prints, beside that of the cascade or of a wheel."""
     input:
         script="scripts/compare_opendp.py",
         modules=modules("scripts/compare_opendp.py"),
         releases="results/opendp/releases.tsv",
         layers="results/opendp/layers.tsv",
+        performance="results/opendp/performance.tsv",
         published="resources/published/opendp.tsv",
     output:
         table=ensure("results/opendp/comparison.tsv", non_empty=True),
@@ -158,26 +420,20 @@ rule compare_opendp:
         scale=CONTRAST["scale"],
         alpha=config["alpha"],
     shell:
-        "python {input.script} --releases {input.releases} --layers {input.layers} --published {input.published}"
-        " --release {params.release} --scale {params.scale} --alpha {params.alpha} --table {output.table} --log {log}"
+        "python {input.script} --releases {input.releases} --layers {input.layers}"
+        " --performance {input.performance} --published {input.published}"
+        " --release {params.release} --scale {params.scale} --alpha {params.alpha}"
+        " --table {output.table} --log {log}"
 
 
 rule plot_artifacts:
-    """The paper's Fig. 1 and 2: spikes in a faulty release, none in a fixed one."""
+    """The paper's Fig. 1 and 2: spikes in the cascade and in a faulty release, none in a fixed one."""
     input:
         script="scripts/plot_artifacts.py",
         modules=modules("scripts/plot_artifacts.py"),
-        faulty=SAMPLE.format(release=CONTRAST["faulty"], scale=CONTRAST["scale"], draws=DRAWS),
-        fixed=SAMPLE.format(release=CONTRAST["fixed"], scale=CONTRAST["scale"], draws=DRAWS),
+        samples=[FAULTY_TRACE, FAULTY_SAMPLE, FIXED_SAMPLE],
     output:
-        png=report(
-            "figures/opendp/artifacts.png",
-            caption="../report/artifacts.rst",
-            category="OpenDP",
-            labels={"figure": "artifacts"},
-        ),
-        svg="figures/opendp/artifacts.svg",
-        pdf="figures/opendp/artifacts.pdf",
+        **drawing("opendp", "artifacts", "artifacts"),
     log:
         "logs/opendp/plot_artifacts.log",
     conda:
@@ -186,7 +442,231 @@ rule plot_artifacts:
         contrast=CONTRAST,
         draws=DRAWS,
     shell:
-        "python {input.script} --faulty {input.faulty} --fixed {input.fixed}"
+        "python {input.script} --figure {output.png} --log {log} {input.samples}"
+
+
+rule plot_uniform:
+    """Sec. VI-A: bytes and integers below the scale's numerator against the uniform law."""
+    input:
+        script="scripts/plot_uniform.py",
+        modules=modules("scripts/plot_uniform.py"),
+        trace=FAULTY_TRACE,
+        layers="results/opendp/layers.tsv",
+    output:
+        **drawing("opendp", "uniform", "uniform layers"),
+    log:
+        "logs/opendp/plot_uniform.log",
+    conda:
+        "../../environment.yml"
+    params:
+        draws=TRACED["draws"],
+    shell:
+        "python {input.script} --trace {input.trace} --layers {input.layers} --figure {output.png} --log {log}"
+
+
+rule plot_diagnosis:
+    """Every layer, variant, source and scale at a glance."""
+    input:
+        script="scripts/plot_diagnosis.py",
+        modules=modules("scripts/plot_diagnosis.py"),
+        layers="results/opendp/layers.tsv",
+    output:
+        **drawing("opendp", "diagnosis", "diagnosis"),
+    log:
+        "logs/opendp/plot_diagnosis.log",
+    conda:
+        "../../environment.yml"
+    params:
+        draws=TRACED["draws"],
+        seed=config["seed"],
+    shell:
+        "python {input.script} --layers {input.layers} --figure {output.png} --log {log}"
+
+
+rule plot_hierarchy:
+    """The call graph (the paper's Fig. 3), the faulty layer marked by the diagnosis."""
+    input:
+        script="scripts/plot_hierarchy.py",
+        modules=modules("scripts/plot_hierarchy.py"),
+        layers="results/opendp/layers.tsv",
+    output:
+        **drawing("opendp", "hierarchy", "hierarchy"),
+    log:
+        "logs/opendp/plot_hierarchy.log",
+    conda:
+        "../../environment.yml"
+    params:
+        scale=CONTRAST["scale"],
+        draws=TRACED["draws"],
+    shell:
+        "python {input.script} --layers {input.layers} --scale {params.scale}"
+        " --figure {output.png} --log {log}"
+
+
+rule plot_scale_and_source:
+    """Spacing follows the scale, place follows the centre, and the source does not matter."""
+    input:
+        script="scripts/plot_scale_and_source.py",
+        modules=modules("scripts/plot_scale_and_source.py"),
+        scales=expand(
+            TRACE,
+            variant="faulty",
+            entropy=TRACED["entropies"][0],
+            scale=list(TRACE_SCALES),
+            draws=TRACED["draws"],
+        ),
+        sources=expand(
+            TRACE,
+            variant="faulty",
+            entropy=TRACED["entropies"],
+            scale=CONTRAST["scale"],
+            draws=TRACED["draws"],
+        ),
+        centred=CENTRED,
+        plain=FAULTY_SAMPLE,
+    output:
+        **drawing("opendp", "scale_and_source", "scale and source"),
+    log:
+        "logs/opendp/plot_scale_and_source.log",
+    conda:
+        "../../environment.yml"
+    params:
+        draws=TRACED["draws"],
+        scales=lambda wildcards, input: [f"--scaled {path}" for path in input.scales],
+        sources=lambda wildcards, input: [f"--sourced {path}" for path in input.sources],
+    shell:
+        "python {input.script} {params.scales} {params.sources} --centred {input.plain}"
+        " --centred {input.centred} --figure {output.png} --log {log}"
+
+
+rule plot_bin_width:
+    """Coarse bins hide the artifacts."""
+    input:
+        script="scripts/plot_bin_width.py",
+        modules=modules("scripts/plot_bin_width.py"),
+        sample=FAULTY_SAMPLE,
+    output:
+        **drawing("opendp", "bin_width", "bin width"),
+    log:
+        "logs/opendp/plot_bin_width.log",
+    conda:
+        "../../environment.yml"
+    params:
+        release=CONTRAST["faulty"],
+        draws=DRAWS,
+    shell:
+        "python {input.script} --sample {input.sample} --figure {output.png} --log {log}"
+
+
+rule plot_bernoulli_exp:
+    """The paper's Fig. 4: the exponential coins of the faulty variant."""
+    input:
+        script="scripts/plot_bernoulli_exp.py",
+        modules=modules("scripts/plot_bernoulli_exp.py"),
+        trace=FAULTY_TRACE,
+        layers="results/opendp/layers.tsv",
+    output:
+        **drawing("opendp", "bernoulli_exp", "exponential coins"),
+    log:
+        "logs/opendp/plot_bernoulli_exp.log",
+    conda:
+        "../../environment.yml"
+    params:
+        draws=TRACED["draws"],
+    shell:
+        "python {input.script} --trace {input.trace} --layers {input.layers} --figure {output.png} --log {log}"
+
+
+rule plot_geometric:
+    """The paper's Fig. 5: the slow geometric sampler passes, the fast one fails."""
+    input:
+        script="scripts/plot_geometric.py",
+        modules=modules("scripts/plot_geometric.py"),
+        trace=FAULTY_TRACE,
+        layers="results/opendp/layers.tsv",
+    output:
+        **drawing("opendp", "geometric", "geometric samplers"),
+    log:
+        "logs/opendp/plot_geometric.log",
+    conda:
+        "../../environment.yml"
+    params:
+        draws=TRACED["draws"],
+    shell:
+        "python {input.script} --trace {input.trace} --layers {input.layers} --figure {output.png} --log {log}"
+
+
+rule plot_taylor_bracket:
+    """The paper's Fig. 6: partial sums close in on e^-x."""
+    input:
+        script="scripts/plot_taylor_bracket.py",
+        modules=modules("scripts/plot_taylor_bracket.py"),
+    output:
+        **drawing("opendp", "taylor_bracket", "Taylor bracket"),
+    log:
+        "logs/opendp/plot_taylor_bracket.log",
+    conda:
+        "../../environment.yml"
+    shell:
+        "python {input.script} --figure {output.png} --log {log}"
+
+
+rule plot_corrected_bernoulli:
+    """The paper's Fig. 7: the exponential coins of both corrections."""
+    input:
+        script="scripts/plot_corrected_bernoulli.py",
+        modules=modules("scripts/plot_corrected_bernoulli.py"),
+        traces=[FIXED_TRACE, TAYLOR_TRACE],
+        layers="results/opendp/layers.tsv",
+    output:
+        **drawing("opendp", "corrected_bernoulli", "corrected coins"),
+    log:
+        "logs/opendp/plot_corrected_bernoulli.log",
+    conda:
+        "../../environment.yml"
+    params:
+        draws=TRACED["draws"],
+    shell:
+        "python {input.script} --layers {input.layers} --figure {output.png} --log {log} {input.traces}"
+
+
+rule plot_corrected_fits:
+    """The paper's Fig. 8: geometric samplers and final noise of both corrections."""
+    input:
+        script="scripts/plot_corrected_fits.py",
+        modules=modules("scripts/plot_corrected_fits.py"),
+        traces=[FIXED_TRACE, TAYLOR_TRACE],
+        layers="results/opendp/layers.tsv",
+    output:
+        **drawing("opendp", "corrected_fits", "corrected fits"),
+    log:
+        "logs/opendp/plot_corrected_fits.log",
+    conda:
+        "../../environment.yml"
+    params:
+        draws=TRACED["draws"],
+    shell:
+        "python {input.script} --layers {input.layers} --figure {output.png} --log {log} {input.traces}"
+
+
+rule plot_performance:
+    """Sec. IX-A: time and entropy a draw."""
+    input:
+        script="scripts/plot_performance.py",
+        modules=modules("scripts/plot_performance.py"),
+        performance="results/opendp/performance.tsv",
+        growth="results/opendp/growth.tsv",
+    output:
+        **drawing("opendp", "performance", "performance"),
+    log:
+        "logs/opendp/plot_performance.log",
+    conda:
+        "../../environment.yml"
+    params:
+        rounds=TIMED["rounds"],
+        scale=CONTRAST["scale"],
+    shell:
+        "python {input.script} --performance {input.performance} --growth {input.growth}"
         " --figure {output.png} --log {log}"
 
 
@@ -197,27 +677,60 @@ rule plot_plrv:
         modules=modules("scripts/plot_plrv.py"),
         plrv="results/opendp/plrv.tsv",
     output:
-        png=report(
-            "figures/opendp/plrv.png",
-            caption="../report/plrv.rst",
-            category="OpenDP",
-            labels={"figure": "privacy loss per output"},
-        ),
-        svg="figures/opendp/plrv.svg",
-        pdf="figures/opendp/plrv.pdf",
+        **drawing("opendp", "plrv", "privacy loss per output"),
     log:
         "logs/opendp/plot_plrv.log",
     conda:
         "../../environment.yml"
     params:
-        faulty=CONTRAST["faulty"],
-        fixed=CONTRAST["fixed"],
+        releases=[f"--release {CONTRAST[side]}" for side in ("faulty", "fixed")],
         scale=CONTRAST["scale"],
         draws=DRAWS,
         alpha=config["alpha"],
     shell:
-        "python {input.script} --plrv {input.plrv} --faulty {params.faulty}"
-        " --fixed {params.fixed} --scale {params.scale} --figure {output.png} --log {log}"
+        "python {input.script} --plrv {input.plrv} {params.releases} --scale {params.scale}"
+        " --figure {output.png} --log {log}"
+
+
+rule plot_realised_epsilon:
+    """Not in the paper: what was really paid, at every scale."""
+    input:
+        script="scripts/plot_realised_epsilon.py",
+        modules=modules("scripts/plot_realised_epsilon.py"),
+        realised="results/opendp/realised_privacy.tsv",
+        composition="results/opendp/composition.tsv",
+        releases="results/opendp/releases.tsv",
+    output:
+        **drawing("opendp", "realised_epsilon", "realised epsilon"),
+    log:
+        "logs/opendp/plot_realised_epsilon.log",
+    conda:
+        "../../environment.yml"
+    params:
+        alpha=config["alpha"],
+        scale=CONTRAST["scale"],
+    shell:
+        "python {input.script} --realised {input.realised} --composition {input.composition}"
+        " --releases {input.releases} --figure {output.png} --log {log}"
+
+
+rule plot_releases:
+    """Which OpenDP releases are affected, scale by scale."""
+    input:
+        script="scripts/plot_releases.py",
+        modules=modules("scripts/plot_releases.py"),
+        releases="results/opendp/releases.tsv",
+    output:
+        **drawing("opendp", "releases", "releases"),
+    log:
+        "logs/opendp/plot_releases.log",
+    conda:
+        "../../environment.yml"
+    params:
+        draws=DRAWS,
+        alpha=config["alpha"],
+    shell:
+        "python {input.script} --releases {input.releases} --figure {output.png} --log {log}"
 
 
 rule render_releases:
@@ -252,72 +765,3 @@ rule render_releases:
     shell:
         "python {input.script} --table {input.table} --title {params.title:q} {params.columns}"
         " --page {output.page} --log {log}"
-
-
-rule draw_trace:
-    """Trace one variant of the cascade on one entropy source at one scale."""
-    input:
-        script="scripts/draw_trace.py",
-        modules=modules("scripts/draw_trace.py"),
-    output:
-        samples=TRACE,
-    log:
-        "logs/opendp/trace_{variant}_{entropy}_scale-{scale}_draws-{draws}.log",
-    conda:
-        "../../environment.yml"
-    params:
-        variant="{variant}",
-        entropy="{entropy}",
-        scale=lambda wildcards: TRACE_SCALES[wildcards.scale],
-        draws="{draws}",
-        seed=config["seed"],
-    shell:
-        "python {input.script} --variant {params.variant} --entropy {params.entropy}"
-        " --scale {params.scale} --draws {params.draws} --seed {params.seed}"
-        " --samples {output.samples} --log {log}"
-
-
-rule tabulate_layers:
-    """Every layer of every trace against its law; the earliest faulty one."""
-    input:
-        script="scripts/tabulate_layers.py",
-        modules=modules("scripts/tabulate_layers.py"),
-        published="resources/published/opendp.tsv",
-        traces=TRACES,
-    output:
-        table=ensure("results/opendp/layers.tsv", non_empty=True),
-    log:
-        "logs/opendp/tabulate_layers.log",
-    conda:
-        "../../environment.yml"
-    params:
-        alpha=config["alpha"],
-    shell:
-        "python {input.script} --published {input.published} --alpha {params.alpha}"
-        " --table {output.table} --log {log} {input.traces}"
-
-
-rule plot_diagnosis:
-    """Every layer, variant, source and scale at a glance."""
-    input:
-        script="scripts/plot_diagnosis.py",
-        modules=modules("scripts/plot_diagnosis.py"),
-        layers="results/opendp/layers.tsv",
-    output:
-        png=report(
-            "figures/opendp/diagnosis.png",
-            caption="../report/diagnosis.rst",
-            category="OpenDP",
-            labels={"figure": "diagnosis"},
-        ),
-        svg="figures/opendp/diagnosis.svg",
-        pdf="figures/opendp/diagnosis.pdf",
-    log:
-        "logs/opendp/plot_diagnosis.log",
-    conda:
-        "../../environment.yml"
-    params:
-        draws=TRACED["draws"],
-        seed=config["seed"],
-    shell:
-        "python {input.script} --layers {input.layers} --figure {output.png} --log {log}"

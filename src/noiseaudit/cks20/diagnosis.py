@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import floor, log
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from packaging.version import Version
 
 from noiseaudit import stats, tables
-from noiseaudit.cks20 import exact
+from noiseaudit.cks20 import events, exact
 
 VIOLATION = "violates epsilon"
 """The certified lower bound of what was paid exceeds what is claimed."""
@@ -27,22 +26,42 @@ _SIGMA_BAND = 3
 
 _FIRST_FAULTY, _FIRST_FIXED = Version("0.9"), Version("0.14.2")
 
+_FIRST_CASCADE_AT_ALL_SCALES, _CASCADE_ABOVE = Version("0.9.2"), 10
+
 _EXTRA = ("chi2_folded", "dof_folded", "p_folded", "expected_chi2", "expected_chi2_sd")
 _EXTRA += ("expected_variance", "expected_variance_sd")
 """Columns of a fit that stand behind the verdict in the table."""
 
+OUTPUTS_SHARE = 0.5
+"""Share of a table's error for the losses of single outputs; the telling events have the rest."""
+
 
 @dataclass(frozen=True)
 class Sample:
-    """The discrete Laplace draws of a sample file, counted; ``job`` is what the file says it is."""
+    """Discrete Laplace draws, counted.
 
-    job: dict[str, Any]
+    Attributes
+    ----------
+    source : str
+        How tables and figures name where they come from: ``OpenDP 0.14.1``, ``cascade faulty``.
+    variant : str
+        The variant of the sampler that the source is said to contain.
+    scale : Fraction
+    histogram : stats.Histogram
+        Of the outputs less their centre.
+    centre : int
+        The value that the noise was added to.
+    """
+
+    source: str
+    variant: str
     scale: Fraction
     histogram: stats.Histogram
+    centre: int = 0
 
     @classmethod
     def read(cls, path: Path) -> Sample:
-        """Count a sample file in bounded memory.
+        """Count a sample file of a release, or a trace of the cascade, in bounded memory.
 
         Raises
         ------
@@ -56,22 +75,18 @@ class Sample:
         cutoff = window_cutoff(scale, job["draws"])
         if cutoff < 1:
             raise ValueError(f"{path}: {job['draws']} draws at scale {scale} are too few to test")
-        batches = tables.read_samples(path, "discrete_laplace")
-        return cls(job, scale, stats.Histogram.of(batches, cutoff))
-
-    @property
-    def source(self) -> str:
-        """How tables and figures name the sample's source."""
-        return source_name(self.job["release"])
-
-    @property
-    def variant(self) -> str:
-        """The variant of the sampler that the source is said to contain."""
-        return variant_of(self.job["release"])
+        centre = job.get("centre", 0)
+        batches = (batch - centre for batch in tables.read_samples(path, "discrete_laplace"))
+        histogram = stats.Histogram.of(batches, cutoff)
+        if "release" in job:
+            name, variant = source_name(job["release"]), variant_of(job["release"], scale)
+        else:
+            name, variant = cascade_name(job["variant"]), job["variant"]
+        return cls(name, variant, scale, histogram, centre)
 
     @property
     def x(self) -> np.ndarray:
-        """The outputs with a bin of their own, ``−cutoff … cutoff``."""
+        """The outputs with a bin of their own, ``−cutoff … cutoff``, less the centre."""
         return np.arange(-self.histogram.cutoff, self.histogram.cutoff + 1)
 
     @property
@@ -85,13 +100,29 @@ def source_name(release: str) -> str:
     return f"OpenDP {release}"
 
 
-def variant_of(release: str) -> str:
+def cascade_name(variant: str) -> str:
+    """How tables and figures name a variant of our own cascade."""
+    return f"cascade {variant}"
+
+
+def variant_of(release: str, scale: Fraction | float) -> str:
     """Which variant of the sampler a release is said to contain: ``faulty`` or ``fixed``.
 
     OpenDP took the faulty rational division in with 0.9 and corrected it in 0.14.2 (Gerolimetto
-    Fabrello et al. 2026, Sec. IX). The study tests that claim; no test rests on it.
+    Fabrello et al. 2026, Sec. IX). Before 0.9.2 it drew from the cascade only above scale 10, by its own
+    documentation of ``make_base_discrete_laplace``, and from a sampler without that division up to
+    there. The study tests these claims; no test rests on them.
     """
-    return "faulty" if _FIRST_FAULTY <= Version(release) < _FIRST_FIXED else "fixed"
+    version = Version(release)
+    if version < _FIRST_CASCADE_AT_ALL_SCALES and scale <= _CASCADE_ABOVE:
+        return "fixed"
+    return "faulty" if _FIRST_FAULTY <= version < _FIRST_FIXED else "fixed"
+
+
+def variant_of_source(source: str, scale: Fraction | float) -> str:
+    """The same by the name of a source, `source_name` or `cascade_name`."""
+    kind, name = source.split(" ")
+    return variant_of(name, scale) if kind == "OpenDP" else name
 
 
 def window_cutoff(scale: Fraction, draws: int) -> int:
@@ -102,9 +133,7 @@ def window_cutoff(scale: Fraction, draws: int) -> int:
     return floor(scale * log(draws))
 
 
-def expected_counts(
-    law: exact.DiscreteLaplace | exact.FaultyDiscreteLaplace, cutoff: int, draws: int
-) -> np.ndarray:
+def expected_counts(law: exact.IntegerLaw, cutoff: int, draws: int) -> np.ndarray:
     """Expected counts in the bins of a `stats.Histogram`: both tails and ``−cutoff … cutoff``."""
     inner = law.pmf(np.arange(-cutoff, cutoff + 1))
     tail = max((1.0 - inner.sum()) / 2, 0.0)
@@ -191,14 +220,11 @@ def expected_variance(scale: Fraction, variant: str, draws: int) -> stats.Moment
     law = enumerable_law(scale, variant)
     if law is None:
         return stats.Moments(np.nan, np.nan)
-    x = np.arange(1, int(60 * scale) + 2)  # e^−60 of the weight lies beyond
-    fourth = float(2 * np.sum(x.astype(float) ** 4 * law.pmf(x)))
-    return stats.Moments(law.variance, float(np.sqrt((fourth - law.variance**2) / draws)))
+    error = np.sqrt((law.moment(4) - law.variance**2) / draws)
+    return stats.Moments(law.variance, float(error))
 
 
-def enumerable_law(
-    scale: Fraction, variant: str
-) -> exact.DiscreteLaplace | exact.FaultyDiscreteLaplace | None:
+def enumerable_law(scale: Fraction, variant: str) -> exact.IntegerLaw | None:
     """The law of a variant, or None where the faulty one has too many cases to enumerate.
 
     That is so for floats such as 3.3, taken at their binary value: there the fault is of relative
@@ -253,7 +279,7 @@ def loss_sd(counts: np.ndarray, counts_next: np.ndarray) -> np.ndarray:
 
 
 def summarise(
-    sample: Sample, losses: pd.DataFrame, alpha_fit: float, alpha_loss: float
+    sample: Sample, losses: pd.DataFrame, alpha: float, alpha_output: float
 ) -> dict[str, float | str]:
     """A sample's row of ``results/opendp/releases.tsv``, but for its name and scale.
 
@@ -262,20 +288,23 @@ def summarise(
     sample : Sample
     losses : DataFrame
         The sample's rows of ``plrv.tsv``; their bounds are certified for the whole table.
-    alpha_fit, alpha_loss : float
-        Error probabilities of this chi-square and of each of those bounds: the table's, shared
-        among its rows.
+    alpha : float
+        Error probability of this sample: its tests share it, and its event has its own share (see
+        `OUTPUTS_SHARE`).
+    alpha_output : float
+        Error probability of each bound in ``losses``.
 
     Returns
     -------
     dict
         The tests of `fit_discrete_laplace`, then ``claimed_epsilon``, ``realised_epsilon_exact`` (of the
-        variant's law), ``realised_epsilon_low`` (certified from the draws: the best of all outputs),
-        ``verdict``, ``realised_x`` (the output that certifies most, or the best counted if none
-        certifies anything), ``realised_epsilon`` (the estimate there), ``detectable_epsilon`` (the
-        smallest estimate at the best-counted output that would have been certified as a
-        violation), ``outside_3sigma`` (outputs beyond the bound), then the folded chi-square and
-        the exact moments of ``chi2`` and of the variance.
+        variant's law), ``realised_epsilon_low`` (certified from the draws: the best of all outputs
+        and the telling event), ``verdict``, ``realised_x`` (the output that certifies most, or the
+        best counted if none certifies anything), ``realised_epsilon`` (the estimate there),
+        ``detectable_epsilon`` (the smallest estimate, there or at the event, that would have been
+        certified as a violation), ``outside_3sigma`` (outputs beyond the bound), then the folded
+        chi-square and the exact moments of ``chi2`` and of the variance, then `loss_at_event` and
+        `excess_at_spike`.
     """
     fit = fit_discrete_laplace(sample)
     extra = {name: fit.pop(name) for name in _EXTRA}
@@ -284,18 +313,81 @@ def summarise(
     low = stats.Loss(losses["loss"], losses["loss_low"], losses["loss_high"]).magnitude_low
     total = losses["count_x"] + losses["count_next"]
     worst = total[low == low.max()].idxmax()
+    event = loss_at_event(sample, (1 - OUTPUTS_SHARE) * alpha)
+    certified = float(np.nanmax([low[worst], event["event_epsilon_low"]]))
+    detectable = [
+        float(stats.detectable_loss(total.max(), claimed, alpha_output)),
+        event["event_detectable"],
+    ]
     return {
         **fit,
         "claimed_epsilon": claimed,
-        "realised_epsilon_exact": np.nan if law is None else law.realised_epsilon,
-        "realised_epsilon_low": low[worst],
-        "verdict": judge([fit["p_pooled"], extra["p_folded"]], claimed, low[worst], alpha_fit),
+        "realised_epsilon_exact": np.nan if law is None else law.realised_epsilon(),
+        "realised_epsilon_low": certified,
+        "verdict": judge([fit["p_pooled"], extra["p_folded"]], claimed, certified, alpha),
         "realised_x": losses["x"][worst],
         "realised_epsilon": abs(losses["loss"][worst]),
-        "detectable_epsilon": float(stats.detectable_loss(total.max(), claimed, alpha_loss)),
+        "detectable_epsilon": float(np.nanmin(detectable)),
         "outside_3sigma": int((~losses["within_3sigma"]).sum()),
         **extra,
+        **event,
+        **excess_at_spike(sample, alpha),
     }
+
+
+def loss_at_event(sample: Sample, alpha: float) -> dict[str, float]:
+    """What a sample certifies at the event where a faulty sampler would pay most visibly.
+
+    Returns
+    -------
+    dict
+        ``event_size`` (outputs in it), ``event_epsilon event_epsilon_low event_epsilon_high`` (the loss
+        ``ln P(S)/P(S+1)`` and its ``1 − alpha`` interval) and ``event_detectable`` (the smallest loss
+        that would have been certified); NaN and size 0 where a faulty sampler has no fault, or
+        none that can be enumerated (see `events.telling_event`).
+    """
+    columns = ("event_epsilon", "event_epsilon_low", "event_epsilon_high", "event_detectable")
+    cutoff = sample.histogram.cutoff
+    event = np.empty(0, dtype=np.int64)
+    if exact.is_enumerable(sample.scale):
+        event = events.telling_event(sample.scale, cutoff, sample.histogram.total, alpha)
+    if event.size == 0:
+        return {"event_size": 0, **dict.fromkeys(columns, np.nan)}
+    inside, shifted = (
+        int(sample.histogram.window[event + shift + cutoff].sum()) for shift in (0, 1)
+    )
+    loss = stats.neighbour_loss(inside, shifted, alpha)
+    claimed = 1 / float(sample.scale)
+    detectable = stats.detectable_loss(inside + shifted, claimed, alpha)
+    values = (loss.estimate, loss.low, loss.high, detectable)
+    return {"event_size": event.size, **dict(zip(columns, map(float, values), strict=True))}
+
+
+def excess_at_spike(sample: Sample, alpha: float) -> dict[str, float]:
+    """How much too often the magnitude comes that a faulty sampler prefers, relative to the law.
+
+    Returns
+    -------
+    dict
+        ``spike`` (the magnitude), ``spike_excess`` with its ``1 − alpha`` interval ``spike_excess_low
+        spike_excess_high``, and ``spike_excess_exact`` of the sample's variant; NaN where it cannot be
+        enumerated.
+    """
+    columns = ("spike", "spike_excess", "spike_excess_low", "spike_excess_high")
+    columns += ("spike_excess_exact",)
+    if not exact.is_enumerable(sample.scale):
+        return dict.fromkeys(columns, np.nan)
+    histogram = sample.histogram
+    spike = events.spike(sample.scale, histogram.cutoff)
+    places = np.unique([-spike, spike])
+    claimed, own = (
+        float(exact.discrete_laplace(sample.scale, variant).pmf(places).sum())
+        for variant in ("fixed", sample.variant)
+    )
+    count = int(histogram.window[places + histogram.cutoff].sum())
+    interval = stats.clopper_pearson(count, histogram.total, alpha)
+    shares = (count / histogram.total, interval.low, interval.high, own)
+    return dict(zip(columns, (spike, *(share / claimed - 1 for share in shares)), strict=True))
 
 
 def judge(pvalues: list[float], claimed: float, realised_low: float, alpha: float) -> str:

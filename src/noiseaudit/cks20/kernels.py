@@ -35,101 +35,117 @@ LARGEST_TERM = 2**56
 """Numerator and denominator of a scale stay below, so that a byte count of 8 is never exceeded."""
 
 LARGEST_TABLE = 1_000_000
-"""Largest numerator of a scale for which `taylor` tabulates its thresholds."""
+"""Largest numerator of a scale for which every proposal is tabulated; `taylor` takes no larger."""
 
-_BUFFER = 1 << 20
+_BUFFER = 1 << 16
 """Bytes fetched when the buffer runs out."""
 
 _DOUBT = Decimal("1e-58")
 
-_NO_TABLE = np.zeros((1, 2), dtype=np.uint64)
+_NO_TABLE = np.zeros((0, 2), dtype=np.uint64)
 
-_POSITION, _STOP = 0, 1
-_RUNNING, _EXHAUSTED, _OVERFLOW = 0, 1, 2
+_EXHAUSTED, _OVERFLOW = -1, -2
+"""Positions that say why a kernel stopped; all others are places in the buffer."""
 
-_LARGEST = np.uint64(2**64 - 1)
+_LARGEST, _HALF = np.uint64(2**64 - 1), np.uint64(2**32)
 _TAYLOR = _LARGEST
-_ZERO, _ONE, _EIGHT = np.uint64(0), np.uint64(1), np.uint64(8)
+_ZERO, _ONE, _EIGHT, _BYTE = np.uint64(0), np.uint64(1), np.uint64(8), np.uint64(255)
 
 
 @njit(inline="always")
-def _read(buffer, state, length):  # noqa: ANN001, ANN202
-    """``length`` bytes, big-endian; 0 and a stop where the buffer ends."""
-    position = state[_POSITION]
+def _read(buffer, position, length):  # noqa: ANN001, ANN202
+    """``length`` bytes, big-endian, and the position behind them."""
     if position + length > buffer.size:
-        state[_STOP] = _EXHAUSTED
-        return _ZERO
+        return _ZERO, _EXHAUSTED
     value = _ZERO
     for i in range(position, position + length):
         value = (value << _EIGHT) | np.uint64(buffer[i])
-    state[_POSITION] = position + length
-    return value
+    return value, position + length
 
 
 @njit(inline="always")
-def _uniform_below(buffer, state, m):  # noqa: ANN001, ANN202
-    length = 1
-    largest = np.uint64(255)
+def _uniform_below(buffer, position, m):  # noqa: ANN001, ANN202
+    if m <= _BYTE:  # the common case apart: here the compiler can divide in few bits
+        limit = _BYTE - _BYTE % m
+        while position < buffer.size:
+            value = np.uint64(buffer[position])
+            position += 1
+            if value < limit:
+                return value % m, position
+        return _ZERO, _EXHAUSTED
+    length = 2
+    largest = np.uint64(2**16 - 1)
     while length < 8 and m > largest:
         length += 1
-        largest = (largest << _EIGHT) | np.uint64(255)
+        largest = (largest << _EIGHT) | _BYTE
     limit = largest - largest % m
     while True:
-        value = _read(buffer, state, length)
-        if state[_STOP] != _RUNNING:
-            return _ZERO
-        if value < limit:
-            return value % m
+        value, position = _read(buffer, position, length)
+        if position < 0 or value < limit:
+            return value % m, position
 
 
 @njit(inline="always")
 def _gcd(a, k):  # noqa: ANN001, ANN202
+    if a == _ONE:  # as for 1/d and, in the slow sampler, always
+        return a
     while k:
         a, k = k, a % k
     return a
 
 
 @njit(inline="always")
+def _over(a, g):  # noqa: ANN001, ANN202
+    """``a // g``, where g is most often 1."""
+    return a if g == _ONE else a // g
+
+
+@njit(inline="always")
 def _denominator_faulty(b, g, k):  # noqa: ANN001, ANN202
-    return b // g, k
+    return _over(b, g), k
 
 
 @njit(inline="always")
 def _denominator_fixed(b, g, k):  # noqa: ANN001, ANN202
-    return b, k // g
+    return b, _over(k, g)
 
 
 def _first_failure_by(denominator):  # noqa: ANN001, ANN202
     """The first failing k of `bernoulli_exp1`, for one way to form the denominator of ``x / k``."""
 
     @njit
-    def first_failure(buffer, state, a, b, thresholds):  # noqa: ANN001, ANN202
-        g = _gcd(a, b)
-        a, b = a // g, b // g
-        k = _ONE
+    def first_failure(buffer, position, table, u, d):  # noqa: ANN001, ANN202
+        if table.shape[0] > 0:
+            a, b = table[u, 0], table[u, 1]
+        else:
+            g = _gcd(u, d)
+            a, b = u // g, d // g
+        value, position = _uniform_below(buffer, position, b)  # k = 1: x itself
+        if value >= a or position < 0:
+            return _ONE, position
+        k = _ONE + _ONE
         while True:
             g = _gcd(a, k)
             left, right = denominator(b, g, k)
-            if left > _LARGEST // right:
-                state[_STOP] = _OVERFLOW
-                return k
-            if _uniform_below(buffer, state, left * right) >= a // g:
-                return k
-            if state[_STOP] != _RUNNING:
-                return k
+            if (left | right) >= _HALF and left > _LARGEST // right:
+                return k, _OVERFLOW
+            value, position = _uniform_below(buffer, position, left * right)
+            if value >= _over(a, g) or position < 0:
+                return k, position
             k += _ONE
 
     return first_failure
 
 
 @njit
-def _first_failure_taylor(buffer, state, a, b, thresholds):  # noqa: ANN001, ANN202
-    """`_TAYLOR` (odd: true) or one less: 128 bits against e^−a/b, exactly; see `_thresholds`."""
-    high = _read(buffer, state, 8)
-    low = _read(buffer, state, 8)
-    row = np.int64(a) if a < b else np.int64(thresholds.shape[0] - 1)
-    above = high > thresholds[row, 0] or (high == thresholds[row, 0] and low > thresholds[row, 1])
-    return _TAYLOR - _ONE if above else _TAYLOR
+def _first_failure_taylor(buffer, position, table, u, d):  # noqa: ANN001, ANN202
+    """`_TAYLOR` (odd: true) or one less: 128 bits against e^−u/d, exactly; see `_thresholds`."""
+    high, position = _read(buffer, position, 8)
+    if position < 0:
+        return _TAYLOR, position
+    low, position = _read(buffer, position, 8)
+    above = high > table[u, 0] or (high == table[u, 0] and low > table[u, 1])
+    return (_TAYLOR - _ONE if above else _TAYLOR), position
 
 
 _FIRST_FAILURES = {
@@ -140,57 +156,80 @@ _FIRST_FAILURES = {
 
 
 @njit
-def _draw(first_failure, buffer, state, n, d, thresholds, trace):  # noqa: ANN001, ANN202
-    """One discrete Laplace draw of scale d/n; the first output of each layer goes to ``trace``."""
+def _draw(first_failure, buffer, position, table, n, d, trace):  # noqa: ANN001, ANN202
+    """One discrete Laplace draw of scale d/n, and the position behind it.
+
+    The first output of each layer goes to ``trace``, if it is not None: then the compiler leaves
+    no trace of tracing.
+    """
     first = True
     while True:
-        byte = _read(buffer, state, 1)
+        byte, position = _read(buffer, position, 1)
+        if position < 0:
+            return 0, position
         negative = byte & _ONE
-        if first:
+        if trace is not None and first:
             trace[0], trace[2] = byte, negative
         while True:
-            u = _uniform_below(buffer, state, d)
-            k = first_failure(buffer, state, u, d, thresholds)
-            if state[_STOP] != _RUNNING:
-                return
-            if first:
+            u, position = _uniform_below(buffer, position, d)
+            if position < 0:
+                return 0, position
+            k, position = first_failure(buffer, position, table, u, d)
+            if position < 0:
+                return 0, position
+            if trace is not None and first:
                 trace[1], trace[4], trace[5] = u, k & _ONE, k & _ONE
                 if k < _TAYLOR - _ONE:
                     trace[3] = k > _ONE
-                first = False
             if k & _ONE:
                 break
+            first = False
         v = _ZERO
-        while first_failure(buffer, state, _ONE, _ONE, thresholds) & _ONE:
-            if state[_STOP] != _RUNNING:
-                return
+        while True:
+            k, position = first_failure(buffer, position, table, d, d)
+            if position < 0:
+                return 0, position
+            if not k & _ONE:
+                break
             v += _ONE
         if v >= _LARGEST // d:
-            state[_STOP] = _OVERFLOW
-        if state[_STOP] != _RUNNING:
-            return
+            return 0, _OVERFLOW
         magnitude = (v * d + u) // n
-        if trace[6] == UNREACHED:
+        if trace is not None and trace[6] == UNREACHED:
             trace[6], trace[7] = v, magnitude
         if magnitude or not negative:
-            trace[8] = -np.int64(magnitude) if negative else np.int64(magnitude)
-            return
+            x = -np.int64(magnitude) if negative else np.int64(magnitude)
+            if trace is not None:
+                trace[8] = x
+            return x, position
+        first = False
 
 
 @njit
-def _draw_many(first_failure, buffer, state, n, d, thresholds, outputs, layers):  # noqa: ANN001, ANN202
-    """Fill ``outputs``, a row a draw; returns how many were finished before a stop."""
-    trace = np.empty(len(LAYERS), dtype=np.int64)
-    for row in range(outputs.shape[0]):
-        start = state[_POSITION]
-        trace[:] = UNREACHED
-        _draw(first_failure, buffer, state, n, d, thresholds, trace)
-        if state[_STOP] != _RUNNING:
-            state[_POSITION] = start
-            return row
-        for column in range(layers.size):
-            outputs[row, column] = trace[layers[column]]
-    return outputs.shape[0]
+def _draw_many(first_failure, buffer, table, n, d, outputs, traces):  # noqa: ANN001, ANN202
+    """Fill ``outputs``, and ``traces`` with a row a draw if it is not None.
+
+    Returns how many were finished, the position behind the last of them, and why it stopped there
+    (0 if it did not).
+    """
+    start = 0
+    for row in range(outputs.size):
+        if traces is None:
+            x, position = _draw(first_failure, buffer, start, table, n, d, None)
+        else:
+            traces[row] = UNREACHED
+            x, position = _draw(first_failure, buffer, start, table, n, d, traces[row])
+        if position < 0:
+            return row, start, position
+        outputs[row], start = x, position
+    return outputs.size, start, 0
+
+
+def _lowest_terms(d: int) -> np.ndarray:
+    """``u/d`` for u = 0 … d as numerator and denominator."""
+    u = np.arange(d + 1)
+    g = np.gcd(u, d)
+    return np.stack([u // g, d // g], axis=1).astype(np.uint64)
 
 
 def _thresholds(d: int) -> np.ndarray:
@@ -208,6 +247,13 @@ def _thresholds(d: int) -> np.ndarray:
             floor = int(exact) if u > 0 else 2**128 - 1
             table[u] = floor >> 64, floor & (2**64 - 1)
     return table
+
+
+def _table(variant: str, d: int) -> np.ndarray:
+    """What `bernoulli_exp1` needs of every ``u/d``, shape (d + 1, 2); empty where that is too much."""
+    if variant == "taylor":
+        return _thresholds(d)
+    return _lowest_terms(d) if d <= LARGEST_TABLE else _NO_TABLE
 
 
 class Cascade:
@@ -242,7 +288,7 @@ class Cascade:
                 f"scale: {scale} found, a numerator of at most {LARGEST_TABLE} for taylor expected"
             )
         self._variant, self._scale, self._source = variant, scale, source
-        self._thresholds = _NO_TABLE if variant != "taylor" else _thresholds(scale.numerator)
+        self._table = _table(variant, scale.numerator)
         self._unread = np.empty(0, dtype=np.uint8)
 
     def read(self, count: int) -> np.ndarray:
@@ -252,32 +298,38 @@ class Cascade:
         self._unread = content[count:]
         return content[:count]
 
+    @property
+    def unread(self) -> int:
+        """How many bytes were fetched from the source and not used so far."""
+        return self._unread.size
+
     def draw(self, count: int) -> np.ndarray:
         """The next ``count`` draws, int64."""
-        return self._outputs(count, ("discrete_laplace",))[:, 0]
+        outputs = np.empty(count, dtype=np.int64)
+        self._fill(outputs, None)
+        return outputs
 
     def trace(self, count: int) -> dict[str, np.ndarray]:
         """The next ``count`` draws with the first output of each layer in each; see `LAYERS`."""
-        outputs = self._outputs(count, LAYERS)
-        return {name: outputs[:, column] for column, name in enumerate(LAYERS)}
+        traces = np.empty((count, len(LAYERS)), dtype=np.int64)
+        self._fill(np.empty(count, dtype=np.int64), traces)
+        return {name: traces[:, column] for column, name in enumerate(LAYERS)}
 
-    def _outputs(self, count: int, layers: tuple[str, ...]) -> np.ndarray:
-        outputs = np.empty((count, len(layers)), dtype=np.int64)
-        columns = np.array([LAYERS.index(name) for name in layers])
+    def _fill(self, outputs: np.ndarray, traces: np.ndarray | None) -> None:
         n, d = np.uint64(self._scale.denominator), np.uint64(self._scale.numerator)
         done = 0
-        while done < count:
-            state = np.array([0, _RUNNING])
-            done += _draw_many(
-                _FIRST_FAILURES[self._variant], self._unread, state, n, d, self._thresholds,
-                outputs[done:], columns,
+        while done < outputs.size:
+            finished, position, stop = _draw_many(
+                _FIRST_FAILURES[self._variant], self._unread, self._table, n, d, outputs[done:],
+                None if traces is None else traces[done:],
             )  # fmt: skip
-            self._unread = self._unread[state[_POSITION] :]
-            if state[_STOP] == _EXHAUSTED:
+            done += finished
+            self._unread = self._unread[position:]
+            if stop == _EXHAUSTED:
                 self._unread = np.concatenate([self._unread, self._source.read(_BUFFER)])
-            elif state[_STOP] == _OVERFLOW:
+            elif stop == _OVERFLOW:
                 sampler = reference.VARIANTS[self._variant](self)
-                sampler.discrete_laplace(self._scale)
-                outputs[done] = [sampler.trace.get(name, UNREACHED) for name in layers]
+                outputs[done] = sampler.discrete_laplace(self._scale)
+                if traces is not None:
+                    traces[done] = [sampler.trace.get(name, UNREACHED) for name in LAYERS]
                 done += 1
-        return outputs

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import exp, floor, log, sqrt
+from math import floor, log, sqrt
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,22 @@ LARGEST_UNIFORM = 4096
 """Uniform integers below more than this are tested in `UNIFORM_BINS` bins of nearly equal width."""
 
 UNIFORM_BINS = 256
+
+CALLS = {
+    "discrete_laplace": ("bernoulli_standard", "geometric_fast"),
+    "geometric_fast": ("uniform_below", "bernoulli_exp", "geometric_slow"),
+    "geometric_slow": ("bernoulli_exp",),
+    "bernoulli_exp": ("bernoulli_exp1",),
+    "bernoulli_exp1": ("bernoulli_rational",),
+    "bernoulli_rational": ("uniform_below",),
+    "bernoulli_standard": ("uniform_bits",),
+    "uniform_below": ("uniform_bits",),
+    "uniform_bits": (),
+}
+"""Which layers each layer calls (the paper's Fig. 3)."""
+
+CALLS_OF_TAYLOR = CALLS | {"bernoulli_exp1": ("uniform_bits",)}
+"""The same where the coin is compared with a series."""
 
 HEALTHY = "follows its law"
 EARLIEST = "earliest faulty layer"
@@ -37,8 +53,8 @@ class Law:
     lowest, highest : int
         The bins of the unpooled test; outputs beyond are possible where the probabilities leave room.
     probabilities : array, shape (highest − lowest + 1,)
-    mean, variance : float
-        Of the whole law.
+    mean, variance, fourth : float
+        Of the whole law; ``fourth`` is its fourth central moment.
     """
 
     lowest: int
@@ -46,13 +62,18 @@ class Law:
     probabilities: np.ndarray
     mean: float
     variance: float
+    fourth: float
 
     @classmethod
     def on(cls, values: np.ndarray, probabilities: np.ndarray) -> Law:
         """A law that has no outputs but these."""
         mean = float(np.sum(values * probabilities))
-        variance = float(np.sum((values - mean) ** 2 * probabilities))
-        return cls(int(values[0]), int(values[-1]), probabilities, mean, variance)
+        variance, fourth = (float(np.sum((values - mean) ** k * probabilities)) for k in (2, 4))
+        return cls(int(values[0]), int(values[-1]), probabilities, mean, variance, fourth)
+
+    def sample_variance(self, draws: int) -> stats.Moments:
+        """Mean and standard error of the variance of ``draws`` outputs."""
+        return stats.Moments(self.variance, sqrt(max(self.fourth - self.variance**2, 0) / draws))
 
 
 def coin(p: float) -> Law:
@@ -75,16 +96,19 @@ def coarse(values: np.ndarray, m: int) -> np.ndarray:
     return np.array([value * UNIFORM_BINS // m for value in values.tolist()], dtype=np.int64)
 
 
-def magnitudes(weights: np.ndarray, decay: float, highest: int) -> Law:
-    """A law on 0, 1, 2 … whose relative weights repeat, shrunk by ``decay`` each period."""
-    d = weights.size
-    periods = int(60 / -log(decay)) + 1
-    values = np.arange(periods * d)
-    p = weights[values % d] * decay ** (values // d)
-    p /= weights.sum() / (1 - decay)
-    mean = float(np.sum(values * p))
-    variance = float(np.sum((values - mean) ** 2 * p))
-    return Law(0, highest, p[: highest + 1], mean, variance)
+def geometric(law: exact.IntegerLaw, highest: int) -> Law:
+    """The law of the magnitude that a signed draw is made from, a negative zero being redrawn."""
+    kept = (1 + float(law.pmf(np.array([0]))[0])) / 2  # 1 less the chance of a negative zero
+    p = law.pmf(np.arange(highest + 1)) / kept
+    mean, second, third, fourth = (law.moment(order) / (2 * kept) for order in (1, 2, 3, 4))
+    central = fourth - 4 * mean * third + 6 * mean**2 * second - 3 * mean**4
+    return Law(0, highest, p, mean, second - mean**2, central)
+
+
+def signed(law: exact.IntegerLaw, highest: int) -> Law:
+    """The law of the signed draw."""
+    p = law.pmf(np.arange(-highest, highest + 1))
+    return Law(-highest, highest, p, 0.0, law.variance, law.moment(4))
 
 
 def laws(scale: Fraction, variant: str, draws: int) -> dict[str, Law]:
@@ -105,41 +129,24 @@ def laws(scale: Fraction, variant: str, draws: int) -> dict[str, Law]:
     ValueError
         If the scale has too many cases to enumerate.
     """
-    if not exact.is_enumerable(scale):
-        raise ValueError(f"scale: {scale} found, a rational of smaller terms expected")
-    d, n = scale.numerator, scale.denominator
-    kept = np.array([_kept(Fraction(u, d), variant) for u in range(d)])
-    v, u = np.divmod(np.arange(n * d), d)
-    weights = (np.exp(-v) * kept[u]).reshape(d, n).sum(axis=1)
-    fast = magnitudes(weights, exp(-n), floor(scale * log(draws)))
+    exact.require_enumerable(scale)
+    d = scale.numerator
+    kept = coin(float(exact.coins(d, variant).mean()))
+    law, highest = exact.discrete_laplace(scale, variant), floor(scale * log(draws))
     found = {
         "uniform_bits": uniform(256),
         "uniform_below": uniform(d),
         "bernoulli_standard": coin(0.5),
         "bernoulli_rational": coin((d - 1) / (2 * d)),
-        "bernoulli_exp1": coin(float(kept.mean())),
-        "bernoulli_exp": coin(float(kept.mean())),
-        "geometric_slow": magnitudes(np.ones(1), exp(-1), floor(log(draws))),
-        "geometric_fast": fast,
-        "discrete_laplace": _signed(fast),
+        "bernoulli_exp1": kept,
+        "bernoulli_exp": kept,
+        "geometric_slow": geometric(exact.DiscreteLaplace(Fraction(1)), floor(log(draws))),
+        "geometric_fast": geometric(law, highest),
+        "discrete_laplace": signed(law, highest),
     }
     if variant == "taylor":
         del found["bernoulli_rational"]
     return found
-
-
-def _kept(x: Fraction, variant: str) -> float:
-    """How likely `bernoulli_exp1` keeps a proposal."""
-    return float(exact.bernoulli_exp1(x, "faulty")) if variant == "faulty" else exp(-x)
-
-
-def _signed(magnitude: Law) -> Law:
-    """The law with a sign of its own, a negative zero redrawn."""
-    zero = magnitude.probabilities[0]
-    total = 2 - zero  # both signs of all magnitudes, zero once
-    p = np.concatenate([magnitude.probabilities[:0:-1], magnitude.probabilities]) / total
-    second = magnitude.variance + magnitude.mean**2
-    return Law(-magnitude.highest, magnitude.highest, p, 0.0, 2 * second / total)
 
 
 @dataclass(frozen=True)
@@ -192,7 +199,8 @@ def examine(tally: Tally, scale: Fraction, variant: str, alpha: float) -> pd.Dat
     -------
     DataFrame
         A row a layer, from the bottom up: ``layer mean theory_mean mean_z mean_p chi2 dof p
-        chi2_pooled dof_pooled p_pooled expected_mean_z expected_chi2 expected_chi2_sd verdict``. For
+        chi2_pooled dof_pooled p_pooled expected_mean_z expected_chi2 expected_chi2_sd verdict``,
+        then ``variance expected_variance expected_variance_sd``. For
         the coins of `bernoulli_exp1` and `bernoulli_exp` the pooled test keeps the first proposals
         apart (see `_coin_given_proposal`). The earliest layer with a p-value (mean or pooled) below
         ``alpha`` over the number of tests is the faulty one:
@@ -210,7 +218,8 @@ def examine(tally: Tally, scale: Fraction, variant: str, alpha: float) -> pd.Dat
     table["dof_pooled"] = table["dof_pooled"].astype(int)
     smallest = table[["mean_p", "p_pooled"]].min(axis=1)
     deviates = smallest < alpha / (2 * len(table))
-    table["verdict"] = np.where(deviates, DOWNSTREAM, HEALTHY)
+    verdicts = np.where(deviates, DOWNSTREAM, HEALTHY)
+    table.insert(table.columns.get_loc("variance"), "verdict", verdicts)
     if deviates.any():
         table.loc[deviates.idxmax(), "verdict"] = EARLIEST
     return table
@@ -225,7 +234,7 @@ def _coin_given_proposal(tally: Tally, scale: Fraction) -> stats.ChiSquare:
     d, bins = scale.numerator, tally.coins.shape[0]
     u = np.arange(d)
     bin_of = coarse(u, d)
-    p = np.bincount(bin_of, weights=np.exp(-u / d), minlength=bins) / np.bincount(bin_of)
+    p = np.bincount(bin_of, weights=exact.coins(d, "fixed"), minlength=bins) / np.bincount(bin_of)
     thrown = tally.coins.sum(axis=1)
     spread = thrown * p * (1 - p)
     tested = spread >= stats.POOLED_MINIMUM
@@ -250,6 +259,7 @@ def _against(histogram: stats.Histogram, law: Law, own: Law, draws: int) -> dict
     pooled = _chi_square_pooled(counts, expected * (draws / expected.sum()))
     sd = sqrt(law.variance)
     z = stats.z_test(histogram.mean, law.mean, sd, draws) if sd > 0 else _CERTAIN
+    scatter = own.sample_variance(draws)
     moments = stats.chi_square_moments(law.probabilities[likely], own.probabilities[likely], draws)
     return {
         "mean": histogram.mean,
@@ -261,6 +271,9 @@ def _against(histogram: stats.Histogram, law: Law, own: Law, draws: int) -> dict
         "expected_mean_z": (own.mean - law.mean) / sd * sqrt(draws) if sd > 0 else 0.0,
         "expected_chi2": moments.mean,
         "expected_chi2_sd": moments.sd,
+        "variance": histogram.variance,
+        "expected_variance": scatter.mean,
+        "expected_variance_sd": scatter.sd,
     }
 
 

@@ -186,3 +186,17 @@ class Taylor(Sampler):
 
 VARIANTS: dict[str, type[Sampler]] = {"faulty": Faulty, "fixed": Fixed, "taylor": Taylor}
 """The samplers by the name of their variant."""
+
+
+def rational(text: str) -> Fraction:
+    """A scale as it is written: ``10``, ``7/3``, ``2.25``.
+
+    Raises
+    ------
+    ValueError
+        If it is no finite rational.
+    """
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError) as error:
+        raise ValueError(f"scale: {text!r} found, a rational such as 10 or 7/3 expected") from error

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.collections import QuadMesh
-from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullFormatter
+from packaging.version import Version
 
 from noiseaudit import stats, tables
-from noiseaudit.cks20 import diagnosis, kernels, layers
+from noiseaudit.cks20 import diagnosis
 from noiseaudit.figures import style
 
 _THOUSANDS = FuncFormatter(lambda count, _: f"{count / 1000:g}")
@@ -30,53 +28,43 @@ _WELL_COUNTED = 400
 A sample that never counts so many shows what it counts best."""
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One source to draw: its name, a remark for the title and its colour."""
-
-    source: str
-    remark: str
-    colour: str
-
-    @property
-    def title(self) -> str:
-        return f"{self.source}: {self.remark}"
+def title(source: str, variant: str) -> str:
+    """A source as a panel's title: ``OpenDP 0.14.1: faulty``, ``our cascade: taylor``."""
+    return f"{source}: {variant}" if source.startswith("OpenDP") else f"our cascade: {variant}"
 
 
-def entry(release: str) -> Entry:
-    """A release, titled and coloured by the variant that it is said to contain."""
-    variant = diagnosis.variant_of(release)
-    colour = style.FAULTY if variant == "faulty" else style.FIXED
-    return Entry(diagnosis.source_name(release), variant, colour)
+def colour_of(variant: str) -> str:
+    """One colour for all that is faulty, one for all that is not."""
+    return style.FAULTY if variant == "faulty" else style.FIXED
 
 
 @style.applied()
-def artifacts(entries: Sequence[Entry], samples: Sequence[diagnosis.Sample]) -> Figure:
-    """The periodic artifacts (the paper's Fig. 1): counts, two zoomed insets and residuals.
+def artifacts(samples: Sequence[diagnosis.Sample]) -> Figure:
+    """The periodic artifacts (the paper's Fig. 1 and 2): counts, two zoomed insets and residuals.
 
-    One column per entry. Above, the histogram against the exact law, with insets on either flank
+    One column per sample. Above, the histogram against the exact law, with insets on either flank
     and 1σ bars; below, the residual of every output in standard deviations.
     """
     if len({sample.scale for sample in samples}) > 1:
         scales = ", ".join(str(sample.scale) for sample in samples)
         raise ValueError(f"samples of scales {scales} found, of one scale expected")
-    figure = Figure(figsize=(5.2 * len(entries), 5.6))
+    figure = Figure(figsize=(5.2 * len(samples), 5.6))
     axes = figure.subplots(
-        2, len(entries), sharex=True, sharey="row", height_ratios=[2.4, 1], squeeze=False
+        2, len(samples), sharex=True, sharey="row", height_ratios=[2.4, 1], squeeze=False
     )
-    for (top, bottom), entry, sample in zip(axes.T, entries, samples, strict=True):
-        _draw_counts(top, entry, sample)
-        _draw_residuals(bottom, entry, sample)
+    for (top, bottom), sample in zip(axes.T, samples, strict=True):
+        _draw_counts(top, sample)
+        _draw_residuals(bottom, sample)
     axes[0, 0].set_ylabel("draws per output (thousands)")
     axes[1, 0].set_ylabel("(draws − exact) / σ")
     style.label_panels(list(axes[0]))
     return figure
 
 
-def _draw_counts(ax: Axes, entry: Entry, sample: diagnosis.Sample) -> None:
+def _draw_counts(ax: Axes, sample: diagnosis.Sample) -> None:
     reach = _reach(sample)
-    ax.set_title(entry.title)
-    _draw_steps(ax, entry, sample)
+    ax.set_title(title(sample.source, sample.variant))
+    _draw_steps(ax, sample)
     ax.set_xlim(-reach, reach)
     ax.set_ylim(0, 1.12 * sample.expected.max())
     ax.yaxis.set_major_formatter(_THOUSANDS)
@@ -100,15 +88,15 @@ def _draw_counts(ax: Axes, entry: Entry, sample: diagnosis.Sample) -> None:
     scale = float(sample.scale)
     width = max(scale, _FEWEST_IN_INSET)
     for left, place in ((-1.35 * scale - width, 0.085), (0.35 * scale, 0.69)):
-        _draw_inset(ax, entry, sample, (left, left + width), place)
+        _draw_inset(ax, sample, (left, left + width), place)
 
 
 def _draw_inset(
-    ax: Axes, entry: Entry, sample: diagnosis.Sample, span: tuple[float, float], place: float
+    ax: Axes, sample: diagnosis.Sample, span: tuple[float, float], place: float
 ) -> None:
     """One period of the artifacts, enlarged, with 1σ bars."""
     inset = ax.inset_axes((place, 0.38, 0.29, 0.40))
-    _draw_steps(inset, entry, sample, filled=False)
+    _draw_steps(inset, sample, filled=False)
     shown = (sample.x > span[0]) & (sample.x < span[1])
     counts, expected = sample.histogram.window[shown], sample.expected[shown]
     inset.errorbar(
@@ -129,19 +117,21 @@ def _draw_inset(
     ax.indicate_inset_zoom(inset, edgecolor=style.GREY, alpha=0.5, linewidth=0.7)
 
 
-def _draw_steps(ax: Axes, entry: Entry, sample: diagnosis.Sample, filled: bool = True) -> None:
+def _draw_steps(ax: Axes, sample: diagnosis.Sample, filled: bool = True) -> None:
     counts, edges = sample.histogram.window, np.append(sample.x - 0.5, sample.x[-1] + 0.5)
+    colour = colour_of(sample.variant)
     if filled:
-        ax.stairs(counts, edges, fill=True, color=entry.colour, alpha=0.35, linewidth=0)
-    ax.stairs(counts, edges, color=entry.colour, linewidth=0.8)
+        ax.stairs(counts, edges, fill=True, color=colour, alpha=0.35, linewidth=0)
+    ax.stairs(counts, edges, color=colour, linewidth=0.8)
     ax.plot(sample.x, sample.expected, color=style.CLAIMED, linewidth=1.0)
 
 
-def _draw_residuals(ax: Axes, entry: Entry, sample: diagnosis.Sample) -> None:
+def _draw_residuals(ax: Axes, sample: diagnosis.Sample) -> None:
     shown = np.abs(sample.x) <= _reach(sample)
     residual = (sample.histogram.window - sample.expected) / np.sqrt(sample.expected)
+    colour = colour_of(sample.variant)
     style.shade_sigmas(ax, {3: 3, 1: -1})
-    ax.vlines(sample.x[shown], 0, residual[shown], color=entry.colour, linewidth=1.1)
+    ax.vlines(sample.x[shown], 0, residual[shown], color=colour, linewidth=1.1)
     worst = np.argmax(np.abs(np.where(shown, residual, 0)))
     ax.annotate(
         f"largest: {residual[worst]:+.1f}σ at {sample.x[worst]:+d}".replace("-", "−"),
@@ -149,7 +139,7 @@ def _draw_residuals(ax: Axes, entry: Entry, sample: diagnosis.Sample) -> None:
         xycoords="axes fraction",
         va="top",
         fontsize=8,
-        color=entry.colour,
+        color=colour,
     )
     ax.set_xlabel("output")
 
@@ -160,30 +150,34 @@ def _reach(sample: diagnosis.Sample) -> int:
 
 
 @style.applied()
-def plrv(entries: Sequence[Entry], losses: pd.DataFrame) -> Figure:
-    """The privacy loss of every output (the paper's Fig. 9), one column per entry.
+def plrv(losses: pd.DataFrame) -> Figure:
+    """The privacy loss of every output (the paper's Fig. 9), one row per source.
 
-    Above, ``ln P(x)/P(x+1)`` with 3σ bars between the claimed bounds ``±1/scale``; below, its size
+    Left, ``ln P(x)/P(x+1)`` with 3σ bars between the claimed bounds ``±1/scale``; right, its size
     as a multiple of the claimed epsilon, on a log axis.
 
     Parameters
     ----------
-    entries : sequence of Entry
     losses : DataFrame
         Rows of ``results/opendp/plrv.tsv`` at one scale.
     """
-    figure = Figure(figsize=(5.2 * len(entries), 5.6))
+    sources = list(dict.fromkeys(losses["source"]))
+    figure = Figure(figsize=(11, 2.5 * len(sources)))
     axes = figure.subplots(
-        2, len(entries), sharex=True, sharey="row", height_ratios=[1.5, 1], squeeze=False
+        len(sources), 2, sharex=True, sharey="col", width_ratios=[1.25, 1], squeeze=False
     )
-    for (top, bottom), entry in zip(axes.T, entries, strict=True):
-        rows = tables.select(losses, source=entry.source)
-        top.set_title(f"{entry.title} (scale {rows['scale'].iloc[0]:g})")
-        _draw_signed_loss(top, rows, entry.colour)
-        _draw_multiple(bottom, rows, entry.colour)
-    axes[0, 0].set_ylabel("privacy loss  ln P(x) / P(x+1)")
-    axes[1, 0].set_ylabel("|loss| / claimed ε")
-    style.label_panels(list(axes[0]))
+    for (left, right), source in zip(axes, sources, strict=True):
+        rows = tables.select(losses, source=source)
+        scale = rows["scale"].iloc[0]
+        variant = diagnosis.variant_of_source(source, scale)
+        left.set_title(f"{title(source, variant)} (scale {scale:g})")
+        _draw_signed_loss(left, rows, colour_of(variant))
+        _draw_multiple(right, rows, colour_of(variant))
+        left.set_ylabel("ln P(x) / P(x+1)")
+        right.set_ylabel("|loss| / claimed ε")
+    for ax in axes[-1]:
+        ax.set_xlabel("output x")
+    style.label_panels(list(axes[:, 0]))
     return figure
 
 
@@ -238,7 +232,7 @@ def _draw_multiple(ax: Axes, rows: pd.DataFrame, colour: str) -> None:
             exact_multiple,
             color=style.SKY,
             linewidth=1.8,
-            label="exact for the release",
+            label="exact",
         )
     dot = 3 * max(min(1.0, 100 / len(shown)), 0.4)
     ax.plot(shown["x"], multiple, "o", markersize=dot, color=colour, label="from the draws")
@@ -261,7 +255,6 @@ def _draw_multiple(ax: Axes, rows: pd.DataFrame, colour: str) -> None:
     ax.yaxis.set_major_locator(FixedLocator([0.1, 0.3, 1, 3, 10, 30, 100]))
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.yaxis.set_minor_formatter(NullFormatter())
-    ax.set_xlabel("output x")
 
 
 def _well_counted(rows: pd.DataFrame) -> pd.DataFrame:
@@ -269,77 +262,299 @@ def _well_counted(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rarer >= max(1, min(_WELL_COUNTED, rarer.max() / 4))]
 
 
-@style.applied()
-def diagnosis_overview(rows: pd.DataFrame) -> Figure:
-    """Every layer of every trace at a glance: chi-square above, z of the mean below.
+_REACH = 2.6
+"""Scales on either side that relative deviations are drawn over; beyond, counts are too few."""
 
-    A column of panels per variant, a row of cells per layer from the bottom up, a column of cells
-    per source and scale. The earliest faulty layer of a trace is framed.
+
+@style.applied()
+def scale_and_source(
+    scaled: Sequence[diagnosis.Sample],
+    sourced: Mapping[str, diagnosis.Sample],
+    centred: Sequence[diagnosis.Sample],
+) -> Figure:
+    """Relative deviations from the law (the paper's Sec. III-B): what moves the artifacts, what not.
+
+    Columns: the faulty cascade at several scales, with outputs in units of the scale; on several
+    sources of entropy; a faulty wheel around several centres.
+    """
+    figure = Figure(figsize=(14, 1.4 + 1.25 * max(len(scaled), len(sourced))))
+    columns = figure.subfigures(1, 3)
+    panels = [
+        ("Spacing follows the scale", "output / scale", [(f"scale {s.scale}", s) for s in scaled]),
+        ("The source does not matter", "output", list(sourced.items())),
+        ("Place follows the centre", "output", [(f"centre {s.centre}", s) for s in centred]),
+    ]
+    tops = []
+    for column, (name, unit, samples) in zip(columns, panels, strict=True):
+        axes = column.subplots(len(samples), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+        for ax, (label, sample) in zip(axes, samples, strict=True):
+            _draw_relative(ax, sample, label, in_scales=unit != "output")
+        axes[0].set_title(f"{name} ({samples[0][1].source})")
+        axes[-1].set_xlabel(unit)
+        column.supylabel("deviation from the exact law (%)", fontsize=9)
+        tops.append(axes[0])
+    style.label_panels(tops)
+    return figure
+
+
+def _draw_relative(ax: Axes, sample: diagnosis.Sample, label: str, in_scales: bool) -> None:
+    shown = np.abs(sample.x) <= _REACH * sample.scale
+    x, expected = sample.x[shown], sample.expected[shown]
+    deviation = 100 * (sample.histogram.window[shown] / expected - 1)
+    sigma = 100 / np.sqrt(expected)
+    place = x / float(sample.scale) if in_scales else x + sample.centre
+    ax.fill_between(place, -3 * sigma, 3 * sigma, color=style.PALE, step="mid", linewidth=0)
+    ax.axhline(0, color=style.GREY, linewidth=0.6)
+    ax.vlines(place, 0, deviation, color=style.FAULTY, linewidth=max(0.5, 30 / x.size))
+    ax.plot(place, deviation, "o", color=style.FAULTY, markersize=max(1, min(3.5, 200 / x.size)))
+    ax.set_ylim(-13, 21)
+    ax.annotate(label, (0.012, 0.95), xycoords="axes fraction", va="top", fontweight="bold")
+
+
+@style.applied()
+def bin_width(sample: diagnosis.Sample) -> Figure:
+    """Coarse bins hide the artifacts (the paper's Sec. III-B): counts and residuals by bin width."""
+    widths = sorted({1, *(max(round(float(sample.scale) * share), 1) for share in (0.2, 0.5, 1))})
+    figure = Figure(figsize=(3.6 * len(widths), 5))
+    axes = figure.subplots(
+        2, len(widths), sharex=True, sharey="row", height_ratios=[1.6, 1], squeeze=False
+    )
+    for (top, bottom), width in zip(axes.T, widths, strict=True):
+        _draw_binned(top, bottom, sample, width)
+        bottom.set_xlabel("output")
+    axes[0, 0].set_ylabel("draws per output (thousands)")
+    axes[1, 0].set_ylabel("(draws − exact) / σ")
+    style.label_panels(list(axes[0]))
+    return figure
+
+
+def _draw_binned(top: Axes, bottom: Axes, sample: diagnosis.Sample, width: int) -> None:
+    starts = np.arange(0, sample.x.size - width + 1, width)
+    counts, expected = (
+        np.add.reduceat(values[: starts[-1] + width], starts)
+        for values in (sample.histogram.window, sample.expected)
+    )
+    edges = sample.x[0] - 0.5 + np.append(starts, starts[-1] + width)
+    middles = (edges[:-1] + edges[1:]) / 2
+    colour = colour_of(sample.variant)
+    top.stairs(counts / width, edges, fill=True, color=colour, alpha=0.35)
+    top.stairs(counts / width, edges, color=colour, linewidth=0.8)
+    top.plot(middles, expected / width, color=style.CLAIMED, linewidth=1)
+    top.yaxis.set_major_formatter(_THOUSANDS)
+    top.set_title(f"bins {width} wide" if width > 1 else "a bin for each output")
+    test = stats.chi_square_pooled(counts, expected * (counts.sum() / expected.sum()))
+    chance = f"p = {test.pvalue:.2g}" if test.pvalue > 1e-300 else "p < 1e−300"
+    top.annotate(
+        f"χ² = {test.statistic:.0f} on {test.dof}\n{chance}".replace("-", "−"),
+        (0.02, 0.97),
+        xycoords="axes fraction",
+        va="top",
+        fontsize=8,
+        color=colour,
+    )
+    style.shade_sigmas(bottom, {3: 3, 1: -1})
+    residual = (counts - expected) / np.sqrt(expected)
+    bottom.vlines(middles, 0, residual, color=colour, linewidth=min(4, 0.9 + 0.35 * width))
+    reach = _reach(sample)
+    bottom.set_xlim(-reach, reach)
+
+
+@style.applied()
+def performance(times: pd.DataFrame, growth: pd.DataFrame) -> Figure:
+    """Time a draw of every sampler (the paper's Sec. IX-A), and its growth with the scale.
+
+    Parameters
+    ----------
+    times, growth : DataFrame
+        ``performance.tsv`` and ``growth.tsv``.
+    """
+    figure = Figure(figsize=(13, 4.4))
+    left, middle, right = figure.subplots(1, 3, width_ratios=[1.5, 1, 1])
+    _draw_times(left, times)
+    over_scale = growth[growth["over"] == "scale"]
+    for sampler, rows in over_scale.groupby("sampler", sort=False):
+        colour = style.ORANGE if sampler.startswith("OpenDP") else style.FIXED
+        s = rows["scale"].astype(float)
+        middle.errorbar(
+            s, rows["microseconds_per_draw"], 3 * rows["standard_error"],
+            fmt="o-", color=colour, markersize=4, capsize=2,
+        )  # fmt: skip
+        middle.annotate(
+            sampler, (s.iloc[0], rows["microseconds_per_draw"].iloc[0]), xytext=(0, 9),
+            textcoords="offset points", color=colour,
+        )  # fmt: skip
+    middle.set(xscale="log", yscale="log", xlabel="scale", ylabel="microseconds a draw")
+    middle.set_ylim(0.03, 40)
+    middle.set_title("Time grows little with scale")
+    rows = over_scale[over_scale["sampler"] == "cascade fixed"]
+    s = rows["scale"].astype(float)
+    right.plot(s, rows["bytes_per_draw"], "o-", color=style.FIXED, markersize=4)
+    right.plot(s, rows["entropy_bytes"], "-", color=style.CLAIMED)
+    right.annotate("read by the cascade", (s.iloc[0], rows["bytes_per_draw"].iloc[0]),
+                   xytext=(0, 16), textcoords="offset points", color=style.FIXED)  # fmt: skip
+    right.annotate("entropy of the law", (s.iloc[0], rows["entropy_bytes"].iloc[0]),
+                   xytext=(0, 14), textcoords="offset points")  # fmt: skip
+    right.set(xscale="log", xlabel="scale", ylabel="bytes of entropy a draw")
+    right.set_ylim(0, 1.25 * rows["bytes_per_draw"].max())
+    right.set_title("Entropy read, and needed")
+    style.label_panels([left, middle, right])
+    return figure
+
+
+def _draw_times(ax: Axes, times: pd.DataFrame) -> None:
+    order = times.iloc[::-1].reset_index(drop=True)
+    colours = [_colour_of_sampler(sampler) for sampler in order["sampler"]]
+    mean, error = order["microseconds_per_draw"], order["standard_error"]
+    for y, colour in enumerate(colours):
+        ax.errorbar(mean[y], y, xerr=3 * error[y], fmt="o", color=colour, capsize=3)
+        ratio = order["ratio_to_first"][y]
+        ax.annotate(
+            f"{mean[y]:.3g} µs, × {ratio:.3g}", (mean[y], y), xytext=(8, 5),
+            textcoords="offset points", fontsize=7.5, color=colour,
+        )  # fmt: skip
+    ax.set_yticks(range(len(order)), order["sampler"])
+    ax.set_ylim(-0.6, len(order) - 0.2)
+    ax.set_xscale("log")
+    ax.set_xlim(mean.min() / 2, mean.max() * 20)
+    ax.set_xlabel(f"microseconds a draw at scale {order['scale'][0]} (bars: ±3 standard errors)")
+    ax.set_title(f"Time a draw; × {times['sampler'].iloc[0]}'s")
+
+
+def _colour_of_sampler(sampler: str) -> str:
+    kind = sampler.split(" ", maxsplit=1)[0]
+    return {"OpenDP": style.ORANGE, "cascade": style.FIXED, "reference": style.SKY}.get(
+        kind, style.GREY
+    )
+
+
+_DIVISORS = {3: style.FAULTY, 5: style.ORANGE, 7: style.SKY}
+"""A scale is coloured by the first of these that divides it."""
+
+
+@style.applied()
+def realised_epsilon(
+    realised: pd.DataFrame, composition: pd.DataFrame, releases: pd.DataFrame
+) -> Figure:
+    """What was really paid, which the paper leaves open: exact, and certified on the wheels.
+
+    Parameters
+    ----------
+    realised, composition, releases : DataFrame
+        ``realised_privacy.tsv``, ``composition.tsv`` and ``releases.tsv``.
+    """
+    figure = Figure(figsize=(14, 5))
+    left, middle, right = figure.subplots(1, 3, width_ratios=[1.6, 1, 1])
+    single = realised[realised["sensitivity"] == 1]
+    _draw_realised(left, single, releases)
+    paid = single[single["realised_delta"] > 1e-12]
+    middle.scatter(paid["scale"], paid["realised_delta"], s=4, color=_by_divisor(paid["scale"]))
+    middle.set(xscale="log", yscale="log", xlabel="scale", ylabel="realised δ at the claimed ε")
+    middle.set_title("The δ on top of the claimed ε")
+    middle.annotate("claimed: δ = 0", (0.03, 0.03), xycoords="axes fraction", fontsize=8)
+    _draw_composition(right, composition)
+    style.label_panels([left, middle, right])
+    return figure
+
+
+def _by_divisor(scales: pd.Series) -> list[str]:
+    return [
+        next((colour for d, colour in _DIVISORS.items() if scale % d == 0), style.GREY)
+        for scale in scales
+    ]
+
+
+def _draw_realised(ax: Axes, rows: pd.DataFrame, releases: pd.DataFrame) -> None:
+    ax.scatter(rows["scale"], rows["realised_epsilon"], s=5, color=_by_divisor(rows["scale"]))
+    for d, colour in (*_DIVISORS.items(), (None, style.GREY)):
+        name = f"exact: scales that {d} divides" if d else "exact: other scales"
+        ax.plot([], [], "o", color=colour, markersize=3.5, label=name)
+    ends = rows["scale"].iloc[[0, -1]].to_numpy()
+    ax.plot(ends, 1 / ends, color=style.CLAIMED, linestyle=(0, (5, 2)), label="claimed: 1 / scale")
+    pairs = zip(releases["release"], releases["scale"], strict=True)
+    faulty = np.array([diagnosis.variant_of(*pair) == "faulty" for pair in pairs])
+    shown = releases["realised_epsilon_low"] > 0
+    for chosen, marker, colour, name in (
+        (faulty & shown, "^", style.BLACK, "certified, affected wheels"),
+        (~faulty & shown, "v", style.BLUE, "certified, other wheels"),
+    ):
+        ax.plot(
+            releases["scale"][chosen],
+            releases["realised_epsilon_low"][chosen],
+            marker,
+            color=colour,
+            markerfacecolor="white",
+            markersize=5,
+            label=name,
+        )
+    ax.set(xscale="log", yscale="log", xlabel="scale", ylabel="realised ε at sensitivity 1")
+    ax.set_title("What the faulty sampler pays, by its exact law")
+    ax.legend(loc="lower left", ncols=2)
+
+
+def _draw_composition(ax: Axes, rows: pd.DataFrame) -> None:
+    scales = rows["scale"].unique()[[-3, -1]]
+    for scale, marker in zip(scales, ("s", "o"), strict=True):
+        own = rows[rows["scale"] == scale]
+        for variant, colour in (("faulty", style.FAULTY), ("fixed", style.FIXED)):
+            high = own[f"{variant}_epsilon_high"]
+            ax.plot(own["draws"], high, marker=marker, color=colour, markersize=4)
+            if variant == "faulty":
+                ax.annotate(
+                    f"scale {scale}", (own["draws"].iloc[-1], high.iloc[-1]), xytext=(-4, 7),
+                    textcoords="offset points", color=colour, fontsize=8, ha="right",
+                )  # fmt: skip
+        ax.plot(own["draws"], own["claimed_epsilon"], color=style.CLAIMED, linestyle=(0, (5, 2)))
+    ax.plot([], [], color=style.FAULTY, label="faulty")
+    ax.plot([], [], color=style.FIXED, label="fixed")
+    ax.plot([], [], color=style.CLAIMED, linestyle=(0, (5, 2)), label="claimed: draws / scale")
+    ax.set(xscale="log", yscale="log", xlabel="draws composed")
+    ax.set_ylabel(f"ε at δ = {rows['delta'].iloc[0]:.0e}".replace("e-0", "e−").replace("e-", "e−"))
+    ax.set_title("Many draws together")
+    ax.legend(loc="lower right")
+
+
+_VERDICTS = {
+    diagnosis.VIOLATION: (style.FAULTY, "white"),
+    diagnosis.WRONG_LAW: (style.ORANGE, style.BLACK),
+    diagnosis.HEALTHY: ("#DCE9F2", style.BLACK),
+}
+"""Fill and ink of each verdict."""
+
+
+@style.applied()
+def releases(rows: pd.DataFrame) -> Figure:
+    """Which releases are affected, a row per release and a column per scale.
 
     Parameters
     ----------
     rows : DataFrame
-        ``results/opendp/layers.tsv``.
+        ``releases.tsv``.
     """
-    variants = list(dict.fromkeys(rows["variant"]))
-    traces = list(dict.fromkeys(zip(rows["entropy"], rows["scale"], strict=True)))
-    figure = Figure(figsize=(3.2 + 0.16 * len(traces) * len(variants), 6.4))
-    axes = figure.subplots(2, len(variants), sharex=True, sharey=True, squeeze=False)
-    with np.errstate(divide="ignore"):
-        strength = np.minimum(-np.log10(rows["p_pooled"]), _STRONGEST)
-    panels = (
-        (strength, _STRONGEST, "−log₁₀ p of chi-square"),
-        (rows["mean_z"].abs(), 12, "|z| of the mean"),
-    )
-    for line, (values, top, name) in zip(axes, panels, strict=True):
-        for ax, variant in zip(line, variants, strict=True):
-            chosen = rows["variant"] == variant
-            mesh = _draw_cells(ax, rows[chosen].assign(value=values[chosen]), traces, top)
-        figure.colorbar(mesh, ax=list(line), label=name, pad=0.01, extend="max")
-    for ax, variant in zip(axes[0], variants, strict=True):
-        named = diagnosis_of(rows[rows["variant"] == variant])
-        ax.set_title(f"{variant}: {named}", fontsize=9)
+    names = sorted(rows["release"].unique(), key=Version)
+    scales = sorted(rows["scale"].unique())
+    figure = Figure(figsize=(1.8 + 2.2 * len(scales), 1.4 + 0.55 * len(names)))
+    ax = figure.subplots()
+    for row in rows.itertuples(index=False):
+        x, y = scales.index(row.scale), names.index(row.release)
+        fill, ink = _VERDICTS[row.verdict]
+        ax.add_patch(Rectangle((x, y), 0.97, 0.94, facecolor=fill))
+        multiple = row.realised_epsilon_low / row.claimed_epsilon
+        paid = f"at least {multiple:.3g} ε paid" if multiple > 1 else _p_of(row)
+        ax.text(x + 0.485, y + 0.3, row.verdict, ha="center", va="center", color=ink, fontsize=8.5)
+        ax.text(x + 0.485, y + 0.66, paid, ha="center", va="center", color=ink, fontsize=7.5)
+    samples = rows.groupby("scale")["samples"].max()
+    ax.set_xlim(0, len(scales))
+    ax.set_ylim(len(names), 0)
+    labels = [f"scale {scale:g}\n{samples[scale]:,} draws" for scale in scales]
+    ax.set_xticks(np.arange(len(scales)) + 0.485, labels)
+    ax.set_yticks(np.arange(len(names)) + 0.47, [diagnosis.source_name(name) for name in names])
+    ax.xaxis.tick_top()
+    ax.tick_params(length=0)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
     return figure
 
 
-_STRONGEST = 20
-
-_LAYERS = tuple(reversed(kernels.LAYERS))
-
-
-def diagnosis_of(rows: pd.DataFrame) -> str:
-    """The earliest faulty layers of some traces, in words."""
-    earliest = rows[rows["verdict"] == layers.EARLIEST]
-    traces = rows[["entropy", "scale"]].drop_duplicates()
-    if earliest.empty:
-        return f"no layer deviates in {len(traces)} traces"
-    counts = earliest["layer"].value_counts()
-    return ", ".join(f"{name} in {count} of {len(traces)}" for name, count in counts.items())
-
-
-def _draw_cells(
-    ax: Axes, rows: pd.DataFrame, traces: list[tuple[str, str]], top: float
-) -> QuadMesh:
-    grid = np.full((len(_LAYERS), len(traces)), np.nan)
-    for row in rows.itertuples(index=False):
-        place = _LAYERS.index(row.layer), traces.index((row.entropy, row.scale))
-        grid[place] = row.value
-        if row.verdict == layers.EARLIEST:
-            ax.add_patch(
-                Rectangle((place[1], place[0]), 1, 1, fill=False, zorder=3,
-                          edgecolor=style.BLACK, linewidth=1.6)
-            )  # fmt: skip
-    mesh = ax.pcolormesh(grid, vmin=0, vmax=top, cmap=_HEAT, edgecolors="white", linewidth=0.4)
-    ax.set_facecolor(style.PALE)
-    ax.set_yticks(np.arange(len(_LAYERS)) + 0.5, _LAYERS)
-    ax.set_xticks(
-        np.arange(len(traces)) + 0.5,
-        [f"{entropy} {scale}" for entropy, scale in traces],
-        rotation=90,
-        fontsize=6.5,
-    )
-    ax.tick_params(length=0)
-    return mesh
-
-
-_HEAT = LinearSegmentedColormap.from_list("deviation", ["#FFFFFF", style.ORANGE, style.FAULTY])
+def _p_of(row: tuple) -> str:
+    smallest = np.nanmin([row.p_pooled, row.p_folded])
+    return f"smallest p = {smallest:.2g}"

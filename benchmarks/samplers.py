@@ -1,0 +1,195 @@
+"""Time the wheels, the compiled cascade, the reference and NumPy, interleaved on one thread.
+
+Every round times each sampler once, in turn, so that what slows the machine for a while slows all of
+them; means and standard errors are over the rounds. A wheel waits in a process of its own, which
+times itself: neither start-up nor transfer counts. NumPy's difference of two geometrics is inexact,
+and here for its speed only.
+"""
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from fractions import Fraction
+from pathlib import Path
+
+import click
+import numpy as np
+import pandas as pd
+
+from noiseaudit import entropy, jobs, releases, tables
+from noiseaudit.cks20 import diagnosis, exact, kernels, reference
+
+CASCADE_DRAWS, REFERENCE_SHARE = 500_000, 50
+"""Draws a round: enough for the fast, a fiftieth of a wheel's for the slow."""
+
+GROWTH_ROUNDS = 3
+
+GROWTH_DRAWS = (10_000, 100_000, 1_000_000, 10_000_000)
+"""Sizes at which the time a draw must stay the same."""
+
+Timed = tuple[int, Callable[[], float]]
+"""Draws a round, and what returns the seconds that they take."""
+
+
+def clocked(work: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def compiled(variant: str, scale: Fraction, draws: int, seed: int) -> Timed:
+    source = entropy.byte_source("pcg64", seed, "benchmark", variant, str(scale))
+    cascade = kernels.Cascade(variant, scale, source)
+    cascade.draw(10)
+    return draws, lambda: clocked(lambda: cascade.draw(draws))
+
+
+def plain(variant: str, scale: Fraction, draws: int, seed: int) -> Timed:
+    source = entropy.byte_source("pcg64", seed, "benchmark", "reference", variant)
+    sampler = reference.VARIANTS[variant](source)
+    return draws, lambda: clocked(lambda: [sampler.discrete_laplace(scale) for _ in range(draws)])
+
+
+def numpy_geometrics(scale: Fraction, draws: int, seed: int) -> Timed:
+    generator, p = entropy.generator(seed, "benchmark"), -np.expm1(-1 / float(scale))
+    return draws, lambda: clocked(
+        lambda: generator.geometric(p, draws) - generator.geometric(p, draws)
+    )
+
+
+def interleaved(samplers: dict[str, Timed], rounds: int) -> dict[str, np.ndarray]:
+    """Microseconds per draw of each sampler in each round."""
+    times = {name: np.empty(rounds) for name in samplers}
+    with jobs.progress(rounds, "benchmark", "round") as bar:
+        for i in range(rounds):
+            for name, (draws, seconds) in samplers.items():
+                times[name][i] = 1e6 * seconds() / draws
+            bar.update()
+    return times
+
+
+def bytes_per_draw(variant: str, scale: Fraction, draws: int, seed: int) -> float:
+    """Bytes of entropy that the cascade uses, those fetched but left over not counted."""
+    source = entropy.byte_source("pcg64", seed, "benchmark", "bytes", variant, str(scale))
+    fetched = 0
+
+    class Counting:
+        def read(self, count: int) -> np.ndarray:
+            nonlocal fetched
+            fetched += count
+            return source.read(count)
+
+    cascade = kernels.Cascade(variant, scale, Counting())
+    cascade.draw(draws)
+    return (fetched - cascade.unread) / draws
+
+
+def entropy_bytes(scale: Fraction) -> float:
+    """Shannon entropy of the discrete Laplace law in bytes: what no sampler can undercut."""
+    x = np.arange(1, int(50 * scale) + 2)
+    law = exact.DiscreteLaplace(scale)
+    nats = -2 * np.sum(law.pmf(x) * law.log_pmf(x))
+    zero = np.array([0])
+    return float(nats - (law.pmf(zero) * law.log_pmf(zero))[0]) / np.log(256)
+
+
+@click.command(help=__doc__)
+@click.option(
+    "--release",
+    "sites",
+    multiple=True,
+    type=(str, click.Path(path_type=Path)),
+    help="A version and where it stands; may be repeated. The first is what ratios refer to.",
+)
+@click.option("--scale", required=True, help="A rational.")
+@click.option("--growth-scale", "scales", required=True, multiple=True, type=click.IntRange(min=1))
+@click.option("--draws", required=True, type=click.IntRange(min=50), help="Of a wheel in a round.")
+@click.option("--rounds", required=True, type=click.IntRange(min=2))
+@click.option("--seed", required=True, type=int)
+@click.option("--performance", required=True, type=click.Path(path_type=Path), help="TSV to write.")
+@click.option("--growth", required=True, type=click.Path(path_type=Path), help="TSV to write.")
+def benchmark_samplers(
+    sites: tuple[tuple[str, Path], ...],
+    scale: str,
+    scales: tuple[int, ...],
+    draws: int,
+    rounds: int,
+    seed: int,
+    performance: Path,
+    growth: Path,
+) -> None:
+    s = reference.rational(scale)
+    variants = list(reference.VARIANTS)
+    with ExitStack() as stack:
+        samplers = {
+            diagnosis.source_name(release): wheel(stack, site, release, s, draws)
+            for release, site in sites
+        }
+        for variant in variants:
+            samplers[f"cascade {variant}"] = compiled(variant, s, CASCADE_DRAWS, seed)
+        for variant in variants:
+            samplers[f"reference {variant}"] = plain(variant, s, draws // REFERENCE_SHARE, seed)
+        samplers["NumPy geometrics"] = numpy_geometrics(s, CASCADE_DRAWS, seed)
+        times = interleaved(samplers, rounds)
+    table = summarise(samplers, times).assign(scale=scale, rounds=rounds)
+    for variant in variants:
+        chosen = table["sampler"].isin([f"cascade {variant}", f"reference {variant}"])
+        table.loc[chosen, "bytes_per_draw"] = bytes_per_draw(variant, s, CASCADE_DRAWS, seed)
+    table["entropy_bytes"] = entropy_bytes(s)
+    tables.write_table(performance, table)
+    tables.write_table(growth, grown(sites, s, scales, draws, seed))
+
+
+def wheel(stack: ExitStack, site: Path, release: str, scale: Fraction, draws: int) -> Timed:
+    stopwatch = stack.enter_context(releases.Stopwatch(site, release, float(scale)))
+    stopwatch.seconds(100)
+    return draws, lambda: stopwatch.seconds(draws)
+
+
+def summarise(samplers: dict[str, Timed], times: dict[str, np.ndarray]) -> pd.DataFrame:
+    first = next(iter(times.values()))
+    return pd.DataFrame(
+        {
+            "sampler": name,
+            "batch": samplers[name][0],
+            "draws": samplers[name][0] * found.size,
+            "microseconds_per_draw": found.mean(),
+            "standard_error": found.std(ddof=1) / np.sqrt(found.size),
+            "ratio_to_first": found.mean() / first.mean(),
+        }
+        for name, found in times.items()
+    )
+
+
+def grown(
+    sites: tuple[tuple[str, Path], ...],
+    scale: Fraction,
+    scales: tuple[int, ...],
+    draws: int,
+    seed: int,
+) -> pd.DataFrame:
+    """Time a draw over scales (the last release, the cascade) and over sizes (the cascade)."""
+    rows = []
+    with ExitStack() as stack:
+        for s in map(Fraction, scales):
+            samplers = {
+                diagnosis.source_name(release): wheel(stack, site, release, s, draws)
+                for release, site in sites[-1:]
+            }
+            samplers["cascade fixed"] = compiled("fixed", s, CASCADE_DRAWS, seed)
+            used = bytes_per_draw("fixed", s, CASCADE_DRAWS, seed)
+            extra = {"over": "scale", "scale": str(s), "bytes_per_draw": used}
+            rows.append(_growth_rows(samplers, extra | {"entropy_bytes": entropy_bytes(s)}))
+    for size in GROWTH_DRAWS:
+        samplers = {"cascade fixed": compiled("fixed", scale, size, seed)}
+        rows.append(_growth_rows(samplers, {"over": "draws", "scale": str(scale)}))
+    return pd.concat(rows)
+
+
+def _growth_rows(samplers: dict[str, Timed], extra: dict) -> pd.DataFrame:
+    table = summarise(samplers, interleaved(samplers, GROWTH_ROUNDS))
+    return table.drop(columns="ratio_to_first").assign(**extra)
+
+
+if __name__ == "__main__":
+    jobs.run(benchmark_samplers)

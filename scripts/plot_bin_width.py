@@ -1,0 +1,25 @@
+"""Draw how coarse bins hide the artifacts (figures/opendp/bin_width)."""
+
+from pathlib import Path
+
+import click
+
+from noiseaudit import jobs
+from noiseaudit.cks20 import diagnosis
+from noiseaudit.figures import opendp, style
+
+
+@click.command(help=__doc__)
+@click.option("--sample", required=True, type=click.Path(path_type=Path), help="Sample file.")
+@click.option(
+    "--figure",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="PNG to write, with .svg and .pdf.",
+)
+def plot_bin_width(sample: Path, figure: Path) -> None:
+    style.save(opendp.bin_width(diagnosis.Sample.read(sample)), figure)
+
+
+if __name__ == "__main__":
+    jobs.run(plot_bin_width)

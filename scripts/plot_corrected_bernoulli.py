@@ -1,0 +1,26 @@
+"""Draw the exponential coins of several traces (figures/opendp/corrected_bernoulli)."""
+
+from pathlib import Path
+
+import click
+
+from noiseaudit import jobs
+from noiseaudit.figures import cascade, style
+
+
+@click.command(help=__doc__)
+@click.option("--layers", required=True, type=click.Path(path_type=Path), help="layers.tsv.")
+@click.option(
+    "--figure",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="PNG to write, with .svg and .pdf.",
+)
+@click.argument("traces", nargs=-1, required=True, type=click.Path(path_type=Path))
+def plot_corrected_bernoulli(traces: tuple[Path, ...], layers: Path, figure: Path) -> None:
+    read = [cascade.Trace.read(trace, layers) for trace in traces]
+    style.save(cascade.bernoulli_exp(read), figure)
+
+
+if __name__ == "__main__":
+    jobs.run(plot_corrected_bernoulli)

@@ -1,0 +1,27 @@
+"""Draw geometric layers and noise of several traces (figures/opendp/corrected_fits)."""
+
+from pathlib import Path
+
+import click
+
+from noiseaudit import jobs
+from noiseaudit.figures import cascade, style
+
+
+@click.command(help=__doc__)
+@click.option("--layers", required=True, type=click.Path(path_type=Path), help="layers.tsv.")
+@click.option(
+    "--figure",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="PNG to write, with .svg and .pdf.",
+)
+@click.argument("traces", nargs=-1, required=True, type=click.Path(path_type=Path))
+def plot_corrected_fits(traces: tuple[Path, ...], layers: Path, figure: Path) -> None:
+    read = [cascade.Trace.read(trace, layers) for trace in traces]
+    shown = ["geometric_slow", "geometric_fast", "discrete_laplace"]
+    style.save(cascade.fits(read, shown), figure)
+
+
+if __name__ == "__main__":
+    jobs.run(plot_corrected_fits)

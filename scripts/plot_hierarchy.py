@@ -1,0 +1,27 @@
+"""Draw the call graph, coloured by the diagnosis (figures/opendp/hierarchy)."""
+
+from pathlib import Path
+
+import click
+
+from noiseaudit import jobs, tables
+from noiseaudit.figures import cascade, style
+
+
+@click.command(help=__doc__)
+@click.option("--layers", required=True, type=click.Path(path_type=Path), help="layers.tsv.")
+@click.option("--scale", required=True, help="Of the traces to draw, as in the table.")
+@click.option(
+    "--figure",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="PNG to write, with .svg and .pdf.",
+)
+def plot_hierarchy(layers: Path, scale: str, figure: Path) -> None:
+    rows = tables.read_table(layers, text=["variant", "entropy", "scale", "layer", "verdict"])
+    rows = tables.select(rows, scale=scale, entropy=rows["entropy"].iloc[0])
+    style.save(cascade.hierarchy(rows), figure)
+
+
+if __name__ == "__main__":
+    jobs.run(plot_hierarchy)

@@ -1,0 +1,29 @@
+"""Draw time and entropy a draw (figures/opendp/performance)."""
+
+from pathlib import Path
+
+import click
+
+from noiseaudit import jobs, tables
+from noiseaudit.figures import opendp, style
+
+
+@click.command(help=__doc__)
+@click.option(
+    "--performance", required=True, type=click.Path(path_type=Path), help="performance.tsv."
+)
+@click.option("--growth", required=True, type=click.Path(path_type=Path), help="growth.tsv.")
+@click.option(
+    "--figure",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="PNG to write, with .svg and .pdf.",
+)
+def plot_performance(performance: Path, growth: Path, figure: Path) -> None:
+    times = tables.read_table(performance, text=["sampler", "scale"])
+    grown = tables.read_table(growth, text=["sampler", "over", "scale"])
+    style.save(opendp.performance(times, grown), figure)
+
+
+if __name__ == "__main__":
+    jobs.run(plot_performance)

@@ -1,0 +1,33 @@
+"""Draw what was really paid, exact and certified (figures/opendp/realised_epsilon)."""
+
+from pathlib import Path
+
+import click
+
+from noiseaudit import jobs, tables
+from noiseaudit.figures import opendp, style
+
+
+@click.command(help=__doc__)
+@click.option(
+    "--realised", required=True, type=click.Path(path_type=Path), help="realised_privacy.tsv."
+)
+@click.option(
+    "--composition", required=True, type=click.Path(path_type=Path), help="composition.tsv."
+)
+@click.option("--releases", required=True, type=click.Path(path_type=Path), help="releases.tsv.")
+@click.option(
+    "--figure",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="PNG to write, with .svg and .pdf.",
+)
+def plot_realised_epsilon(realised: Path, composition: Path, releases: Path, figure: Path) -> None:
+    paid = tables.read_table(realised, numbers=["scale", "realised_epsilon", "realised_delta"])
+    composed = tables.read_table(composition, numbers=["scale", "draws", "claimed_epsilon"])
+    wheels = tables.read_table(releases, text=["release", "verdict"])
+    style.save(opendp.realised_epsilon(paid, composed, wheels), figure)
+
+
+if __name__ == "__main__":
+    jobs.run(plot_realised_epsilon)

@@ -1,0 +1,25 @@
+"""Draw which releases are affected (figures/opendp/releases)."""
+
+from pathlib import Path
+
+import click
+
+from noiseaudit import jobs, tables
+from noiseaudit.figures import opendp, style
+
+
+@click.command(help=__doc__)
+@click.option("--releases", required=True, type=click.Path(path_type=Path), help="releases.tsv.")
+@click.option(
+    "--figure",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="PNG to write, with .svg and .pdf.",
+)
+def plot_releases(releases: Path, figure: Path) -> None:
+    rows = tables.read_table(releases, text=["release", "verdict"])
+    style.save(opendp.releases(rows), figure)
+
+
+if __name__ == "__main__":
+    jobs.run(plot_releases)

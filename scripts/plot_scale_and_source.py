@@ -1,0 +1,56 @@
+"""Draw what moves the artifacts and what does not (figures/opendp/scale_and_source)."""
+
+from pathlib import Path
+
+import click
+
+from noiseaudit import jobs, tables
+from noiseaudit.cks20 import diagnosis
+from noiseaudit.figures import opendp, style
+
+
+@click.command(help=__doc__)
+@click.option(
+    "--scaled",
+    "scaled",
+    required=True,
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Trace at one scale; may be repeated.",
+)
+@click.option(
+    "--sourced",
+    "sourced",
+    required=True,
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Trace on one source of entropy; may be repeated.",
+)
+@click.option(
+    "--centred",
+    "centred",
+    required=True,
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Sample around one centre; may be repeated.",
+)
+@click.option(
+    "--figure",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="PNG to write, with .svg and .pdf.",
+)
+def plot_scale_and_source(
+    scaled: tuple[Path, ...], sourced: tuple[Path, ...], centred: tuple[Path, ...], figure: Path
+) -> None:
+    by_source = {
+        tables.read_provenance(path)["job"]["entropy"]: diagnosis.Sample.read(path)
+        for path in sourced
+    }
+    by_scale = [diagnosis.Sample.read(path) for path in scaled]
+    by_centre = [diagnosis.Sample.read(path) for path in centred]
+    style.save(opendp.scale_and_source(by_scale, by_source, by_centre), figure)
+
+
+if __name__ == "__main__":
+    jobs.run(plot_scale_and_source)

@@ -1,0 +1,27 @@
+"""Draw the uniform layers of a trace against their law (figures/opendp/uniform)."""
+
+from pathlib import Path
+
+import click
+
+from noiseaudit import jobs
+from noiseaudit.figures import cascade, style
+
+
+@click.command(help=__doc__)
+@click.option(
+    "--trace", required=True, type=click.Path(path_type=Path), help="Trace of the cascade."
+)
+@click.option("--layers", required=True, type=click.Path(path_type=Path), help="layers.tsv.")
+@click.option(
+    "--figure",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="PNG to write, with .svg and .pdf.",
+)
+def plot_uniform(trace: Path, layers: Path, figure: Path) -> None:
+    style.save(cascade.uniform(cascade.Trace.read(trace, layers)), figure)
+
+
+if __name__ == "__main__":
+    jobs.run(plot_uniform)

@@ -1,0 +1,45 @@
+"""Add up the counted draws of the cascade and test them as releases are tested (deep.tsv)."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import click
+import pandas as pd
+
+from noiseaudit import jobs, stats, tables
+from noiseaudit.cks20 import diagnosis
+
+JOB = ["variant", "entropy", "scale", "draws"]
+
+
+@click.command(help=__doc__)
+@click.option("--alpha", required=True, type=float, help="Error probability of the whole table.")
+@click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
+@click.argument("counts", nargs=-1, required=True, type=click.Path(path_type=Path))
+def tabulate_deep(counts: tuple[Path, ...], alpha: float, table: Path) -> None:
+    text, numbers = ["variant", "entropy", "scale"], ["x", "count", "draws", "part", "parts"]
+    parts = pd.concat([tables.read_table(path, text, numbers) for path in counts])
+    groups = dict(list(parts.groupby(JOB, sort=False)))
+    rows = [summarise(job, group, alpha / len(groups)) for job, group in groups.items()]
+    tables.write_table(table, pd.DataFrame(rows))
+
+
+def summarise(job: tuple[str, str, str, int], parts: pd.DataFrame, alpha: float) -> dict:
+    variant, entropy, scale, draws = job
+    if parts["count"].sum() != draws:
+        raise ValueError(
+            f"counts of {variant}, scale {scale}: {parts['count'].sum()} draws found, {draws} expected"
+        )
+    s = Fraction(scale)
+    histogram = stats.Histogram.counted(
+        parts["x"].to_numpy(), parts["count"].to_numpy(), diagnosis.window_cutoff(s, draws)
+    )
+    sample = diagnosis.Sample(diagnosis.cascade_name(variant), variant, s, histogram)
+    alpha_of_output = diagnosis.OUTPUTS_SHARE * alpha / (2 * histogram.cutoff)
+    losses = diagnosis.neighbour_losses(sample, alpha_of_output)
+    named = {"variant": variant, "entropy": entropy, "scale": scale, "samples": draws}
+    return named | diagnosis.summarise(sample, losses, alpha, alpha_of_output)
+
+
+if __name__ == "__main__":
+    jobs.run(tabulate_deep)

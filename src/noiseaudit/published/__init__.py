@@ -1,0 +1,1 @@
+"""The numbers that the sources print, and how ours stand beside them."""

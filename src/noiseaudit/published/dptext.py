@@ -1,0 +1,148 @@
+"""The losses that Habernal (2022) prints, beside ours."""
+
+from __future__ import annotations
+
+from math import floor, inf, isinf, isnan, log10, nan, sqrt
+
+import pandas as pd
+
+from noiseaudit import mechanisms, privacy_loss, stats
+from noiseaudit.published.numbers import compare, verdict_on
+
+
+def loss_resolution(loss: float) -> float:
+    """Half a unit in the fourth significant digit: the losses are printed so, without final zeros."""
+    return 0.5 * 10.0 ** (floor(log10(loss)) - 3) if 0 < loss < inf else 0.0
+
+
+def beside_losses(losses: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
+    """Set the printed losses of Habernal (2022) beside ours.
+
+    Parameters
+    ----------
+    losses : DataFrame
+        From `privacy_loss.tabulate`.
+    printed : DataFrame
+        ``published mechanism epsilon dimension repeats``, a row a cell.
+
+    Returns
+    -------
+    DataFrame
+        With ``published_loss``, ``published_repeats`` and, at the end, ``z_published``: the printed
+        loss's `privacy_loss.ExactVotes.score` at its own repeats. NaN for cells that are not printed.
+    """
+    keys = ["mechanism", "epsilon", "dimension"]
+    beside = losses.merge(
+        printed[[*keys, "published", "repeats"]].rename(columns={"repeats": "published_repeats"}),
+        on=keys,
+        how="left",
+        validate="one_to_one",
+    )
+    beside["published_loss"] = beside["published"].astype(float)
+    beside["z_published"] = [_score_printed(cell) for cell in beside.itertuples(index=False)]
+    order = "mechanism epsilon dimension repeats n00 n01 n10 n11 loss loss_low loss_high exact_loss"
+    order += " published_loss published_repeats z_exact verdict z_published detectable_loss"
+    return beside[order.split()]
+
+
+def _score_printed(cell: tuple) -> float:
+    loss = cell.published_loss
+    if isnan(loss):
+        return nan
+    exact = privacy_loss.exact_votes(mechanisms.named(cell.mechanism), cell.epsilon, cell.dimension)
+    return exact.score(loss, int(cell.published_repeats), loss_resolution(loss))
+
+
+def compare_loss(cell: tuple, location: str) -> dict[str, float | str]:
+    """A printed loss as a row of the comparison.
+
+    Parameters
+    ----------
+    cell : named tuple
+        A row of ``losses.tsv``.
+    location : str
+        Where it is printed.
+
+    Returns
+    -------
+    dict
+        `COLUMNS`. ``expected`` is the exact loss and ``expected_sd`` the standard error of its
+        estimate at the published repeats; the deviation is ``z_published``.
+    """
+    exact = privacy_loss.exact_votes(mechanisms.named(cell.mechanism), cell.epsilon, cell.dimension)
+    return {
+        "source": "dptext",
+        "location": location,
+        "quantity": f"loss of {cell.mechanism}, epsilon {cell.epsilon:g}, n = {cell.dimension}",
+        "published": cell.published_loss,
+        "ours": cell.loss,
+        "ours_low": cell.loss_low,
+        "ours_high": cell.loss_high,
+        "expected": cell.exact_loss,
+        "expected_sd": exact.standard_error(int(cell.published_repeats)),
+        "deviation_sigma": cell.z_published,
+        "verdict": _verdict_on_loss(cell),
+        "our_deviation_sigma": cell.z_exact,
+    }
+
+
+def _verdict_on_loss(cell: tuple) -> str:
+    if isinf(cell.exact_loss):
+        both = isinf(cell.published_loss) and isinf(cell.loss)
+        return "reproduced" if both else "differs: the exact loss is infinite"
+    verdict = verdict_on(cell.z_published, cell.z_exact)
+    if isinf(cell.published_loss) and verdict == "reproduced":
+        repeats = int(cell.published_repeats)
+        return f"differs: finite, {repeats} repeats left a cell empty"
+    return verdict
+
+
+PAPER_REPETITIONS, PAPER_REPEATS = 100, 10_000_000
+
+
+def compare_repeatability(
+    summary: pd.DataFrame, printed: pd.DataFrame
+) -> list[dict[str, float | str]]:
+    """The printed mean and standard deviation over repeated experiments beside ours.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        ``repeatability.tsv``.
+    printed : DataFrame
+        The footnote's rows among the source's numbers, mean first.
+
+    Returns
+    -------
+    list of dict
+        Two rows of `COLUMNS`. The mean of m estimates has ``1/√m`` of an estimate's standard error,
+        and their standard deviation scatters by ``1/√(2(m − 1))`` of it.
+    """
+    rows = summary.set_index("repetition")
+    m, repeats = len(rows) - 2, int(rows["repeats"].iloc[0])
+    error = rows.loc["sd", "exact"]
+    expected = {
+        "mean": stats.Moments(rows.loc["mean", "exact"], error / sqrt(m)),
+        "sd": stats.Moments(error, error / sqrt(2 * (m - 1))),
+    }
+    same = (m, repeats) == (PAPER_REPETITIONS, PAPER_REPEATS)
+    notes = printed[printed["location"].str.startswith("footnote")]
+    compared = []
+    for name, note in zip(("mean", "sd"), notes.itertuples(index=False), strict=True):
+        ours = rows.loc[name]
+        row = compare(
+            note.published,
+            stats.Estimate(ours["value"], ours["value_low"], ours["value_high"]),
+            expected[name],
+            unlike=None if same else f"{m} times {repeats} repeats",
+        )
+        where = f"{note.mechanism}, epsilon {note.epsilon:g}, n = {note.dimension}"
+        compared.append(
+            {
+                "source": "dptext",
+                "location": note.location,
+                "quantity": f"{name} of {PAPER_REPETITIONS} losses of {where}",
+                **row,
+            }
+        )
+    return compared
