@@ -2,7 +2,7 @@
 #
 #   snakemake --cores all                                   everything, at the papers' scale
 #   snakemake --cores all --configfile config/quick.yaml    everything, on small samples
-#   snakemake --cores all opendp                            one study (dptext, opendp)
+#   snakemake --cores all opendp                            one study (dptext, opendp, dpecdf)
 #   snakemake --cores all figures/opendp/artifacts.png      one figure
 #   snakemake -n                                            what would run, and why
 
@@ -14,8 +14,10 @@ report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/wheels.smk"
 include: "workflow/rules/dptext.smk"
 include: "workflow/rules/opendp.smk"
+include: "workflow/rules/dpecdf.smk"
 include: "workflow/rules/notebooks.smk"
 
 
@@ -25,6 +27,7 @@ rule all:
     input:
         DPTEXT,
         OPENDP,
+        DPECDF,
         COMPARISON,
 
 
@@ -38,3 +41,9 @@ rule opendp:
     """The discrete Laplace noise of the OpenDP releases."""
     input:
         OPENDP,
+
+
+rule dpecdf:
+    """The private ECDF of synthpriv, and the hardened one."""
+    input:
+        DPECDF,

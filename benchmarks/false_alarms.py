@@ -9,8 +9,6 @@ from pathlib import Path
 
 import click
 import numpy as np
-import pandas as pd
-from scipy.stats import binom
 
 from noiseaudit import entropy, jobs, stats, tables
 from noiseaudit.cks20 import kernels, layers
@@ -44,23 +42,10 @@ def count_false_alarms(traces: int, draws: int, seed: int, table: Path) -> None:
         for trace in range(traces):
             found += alarms(trace, draws, seed)
             bar.update()
-    interval = stats.clopper_pearson(found, traces, 1e-3)
-    tables.write_table(
-        table,
-        pd.DataFrame(
-            {
-                "alpha": ALPHAS,
-                "traces": traces,
-                "draws": draws,
-                "alarms": found,
-                "rate": found / traces,
-                "rate_low": interval.low,
-                "rate_high": interval.high,
-                "chance_of_more": binom.sf(found - 1, traces, ALPHAS),
-                "verdict": np.where(interval.low <= ALPHAS, "no more than stated", "too many"),
-            }
-        ),
-    )
+    rows = stats.alarm_rates(ALPHAS, found, traces)
+    rows.insert(1, "traces", traces)
+    rows.insert(2, "draws", draws)
+    tables.write_table(table, rows)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from noiseaudit.cks20 import diagnosis, exact, kernels, reference
 CASCADE_DRAWS, REFERENCE_SHARE = 500_000, 50
 """Draws a round: enough for the fast, a fiftieth of a wheel's for the slow."""
 
-GROWTH_ROUNDS = 3
+GROWTH_ROUNDS = 10
 
 GROWTH_DRAWS = (10_000, 100_000, 1_000_000, 10_000_000)
 """Sizes at which the time a draw must stay the same."""
@@ -155,7 +155,8 @@ def summarise(samplers: dict[str, Timed], times: dict[str, np.ndarray]) -> pd.Da
             "draws": samplers[name][0] * found.size,
             "microseconds_per_draw": found.mean(),
             "standard_error": found.std(ddof=1) / np.sqrt(found.size),
-            "ratio_to_first": found.mean() / first.mean(),
+            "ratio_to_first": (found / first).mean(),
+            "ratio_standard_error": (found / first).std(ddof=1) / np.sqrt(found.size),
         }
         for name, found in times.items()
     )
@@ -188,7 +189,7 @@ def grown(
 
 def _growth_rows(samplers: dict[str, Timed], extra: dict) -> pd.DataFrame:
     table = summarise(samplers, interleaved(samplers, GROWTH_ROUNDS))
-    return table.drop(columns="ratio_to_first").assign(**extra)
+    return table.drop(columns=["ratio_to_first", "ratio_standard_error"]).assign(**extra)
 
 
 if __name__ == "__main__":

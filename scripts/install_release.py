@@ -1,23 +1,24 @@
-"""Install one released OpenDP wheel, alone, into a folder of its own."""
+"""Install one released wheel, alone, into a folder of its own."""
 
 from pathlib import Path
 
 import click
 
-from noiseaudit import jobs, releases
+from noiseaudit import jobs, wheels
 
 
 @click.command(help=__doc__)
-@click.option("--release", required=True, help="Version of opendp.")
+@click.option("--package", required=True, help="Its name, such as opendp.")
+@click.option("--release", required=True, help="Its version.")
 @click.option("--pins", required=True, type=click.Path(path_type=Path), help="Its hashes.")
 @click.option("--site", required=True, type=click.Path(path_type=Path), help="Folder to make.")
-def install_release(release: str, pins: Path, site: Path) -> None:
+def install_release(package: str, release: str, pins: Path, site: Path) -> None:
     try:
-        releases.install(release, pins, site)
-    except releases.ReleaseError as error:
-        raise releases.ReleaseError(
-            f"{error} (rule install_release; without a network, an empty opendp.releases list in "
-            "the config runs everything else)"
+        wheels.install(package, release, pins, site)
+    except wheels.WheelError as error:
+        raise wheels.WheelError(
+            f"{error} (rule install_release; without a network, empty lists of releases in the "
+            "config run everything else)"
         ) from error
 
 

@@ -35,7 +35,7 @@ def summarise(job: tuple[str, str, str, int], parts: pd.DataFrame, alpha: float)
         parts["x"].to_numpy(), parts["count"].to_numpy(), diagnosis.window_cutoff(s, draws)
     )
     sample = diagnosis.Sample(diagnosis.cascade_name(variant), variant, s, histogram)
-    alpha_of_output = diagnosis.OUTPUTS_SHARE * alpha / (2 * histogram.cutoff)
+    alpha_of_output = diagnosis.SHARE * alpha / (2 * histogram.cutoff)
     losses = diagnosis.neighbour_losses(sample, alpha_of_output)
     named = {"variant": variant, "entropy": entropy, "scale": scale, "samples": draws}
     return named | diagnosis.summarise(sample, losses, alpha, alpha_of_output)

@@ -16,7 +16,7 @@ from noiseaudit.cks20 import diagnosis
 def tabulate_plrv(paths: tuple[Path, ...], alpha: float, table: Path) -> None:
     samples = [diagnosis.Sample.read(path) for path in paths]
     rows = sum(2 * sample.histogram.cutoff for sample in samples)
-    alpha_of_row = diagnosis.OUTPUTS_SHARE * alpha / rows
+    alpha_of_row = diagnosis.SHARE * alpha / rows
     parts = []
     for sample in samples:
         losses = diagnosis.neighbour_losses(sample, alpha_of_row)

@@ -16,7 +16,7 @@ from noiseaudit.cks20 import diagnosis
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 def tabulate_releases(paths: tuple[Path, ...], plrv: Path, alpha: float, table: Path) -> None:
     losses = tables.read_table(plrv, text=["source"])
-    alpha_of_output = diagnosis.OUTPUTS_SHARE * alpha / len(losses)
+    alpha_of_output = diagnosis.SHARE * alpha / len(losses)
     rows = []
     for path in paths:
         job, sample = tables.read_provenance(path)["job"], diagnosis.Sample.read(path)

@@ -32,6 +32,22 @@ def test_two_draws_against_their_product_law(variant):
     assert bounds.high - bounds.low < 0.002
 
 
+def test_a_hundred_draws_at_a_larger_shift_against_a_convolution():
+    """By a Fourier transform of the losses on a fine grid, at sensitivity 10."""
+    law, grid, draws = exact.discrete_laplace(Fraction(10), "faulty"), 1e-4, 100
+    x = np.arange(-400, 401)
+    place = np.rint(law.losses(x, 10) / grid).astype(int)
+    mass = np.bincount(place - place.min(), weights=law.pmf(x))
+    size = 2 ** int(np.ceil(np.log2(draws * mass.size)))
+    composed = np.fft.irfft(np.fft.rfft(mass, size) ** draws, size)
+    losses = (np.arange(size) + draws * place.min()) * grid
+    bounds = accounting.composed_epsilon(law, 1.0, draws, 1e-6, 10)
+    for epsilon, sign in ((bounds.low, 1), (bounds.high, -1)):
+        beyond = losses > epsilon
+        delta = np.sum(composed[beyond] * -np.expm1(epsilon - losses[beyond]))
+        assert sign * (delta - 1e-6) > 0
+
+
 def test_a_healthy_composition_keeps_the_sum_and_a_faulty_one_does_not():
     healthy, faulty = (exact.discrete_laplace(Fraction(10), name) for name in ("fixed", "faulty"))
     assert accounting.composed_epsilon(healthy, 0.1, 10, 1e-6).high <= 1 + 1e-9

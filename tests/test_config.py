@@ -6,7 +6,10 @@ import yaml
 from conftest import ROOT
 
 BAD = [
-    ("alfa: 1", "the file: unknown key 'alfa', one of alpha, seed, dptext, opendp expected"),
+    (
+        "alfa: 1",
+        "the file: unknown key 'alfa', one of alpha, seed, dptext, opendp, dpecdf expected",
+    ),
     ("alpha: 0", "alpha: 0 found, a probability above 0, at most 0.05 expected"),
     ("alpha: high", "alpha: 'high' found, a probability"),
     ("alpha: .nan", "alpha: nan found, a probability"),
@@ -55,6 +58,41 @@ BAD = [
     ("dptext: {mechanisms: [gauss]}", "dptext.mechanisms[0]: 'gauss' found, one of copy, random"),
     ("dptext: {repetitions: 1}", "dptext.repetitions: 1 found, an integer from 2"),
     ("dptext: {benchmark: {rounds: 0}}", "dptext.benchmark.rounds: 0 found, an integer from 2"),
+    ("opendp: {traces: {scales: [0]}}", "opendp.traces.scales[0]: 0 found, an integer from 1"),
+    ("opendp: {traces: {scales: ['1/0']}}", "opendp.traces.scales[0]: '1/0' found, an integer"),
+    ("opendp: {traces: {scales: [3]}}", "opendp.contrast.scale: 10 found, one of opendp.traces"),
+    (
+        "opendp: {traces: {entropies: [dice]}}",
+        "opendp.traces.entropies[0]: 'dice' found, one of os",
+    ),
+    ("opendp: {closeup: {scale: 10}}", "opendp.closeup.scale: 10 found, none of opendp.scales"),
+    (
+        "opendp: {closeup: {draws: 1000}}",
+        "opendp.closeup.scale: 1000 found, at most opendp.closeup",
+    ),
+    ("opendp: {centre: 0.5}", "opendp.centre: 0.5 found, an integer from -1000000"),
+    ("opendp: {deep: {parts: 0}}", "opendp.deep.parts: 0 found, an integer from 1"),
+    ("opendp: {deep: {draws: 1.0e+9}}", "opendp.deep.draws: 1000000000.0 found, an integer"),
+    ("opendp: {exact: {largest_scale: 5}}", "opendp.exact.largest_scale: 5 found, an integer"),
+    ("opendp: {exact: {delta: 0}}", "opendp.exact.delta: 0 found, a probability above"),
+    ("opendp: {exact: {sensitivities: []}}", "opendp.exact.sensitivities: [] found, a list"),
+    (
+        "opendp: {benchmark: {scales: [0]}}",
+        "opendp.benchmark.scales[0]: 0 found, an integer from 1",
+    ),
+    ("opendp: {false_alarms: {traces: 1}}", "opendp.false_alarms.traces: 1 found, an integer"),
+    ("dpecdf: {epsilon: 0}", "dpecdf.epsilon: 0 found, a finite number from 0.01"),
+    ("dpecdf: {epsilon: .inf}", "dpecdf.epsilon: inf found, a finite number"),
+    ("dpecdf: {releases: [0.2]}", "dpecdf.releases[0]: 0.2 found, a synthpriv version in quotes"),
+    ("dpecdf: {releases: ['0.1.0']}", "dpecdf.releases[0]: '0.1.0' found, one of 0.2.1 expected"),
+    (
+        "dpecdf: {releases: ['1.0', '2.0']}",
+        "dpecdf.releases: ['1.0', '2.0'] found, a list of at most",
+    ),
+    ("dpecdf: {utility: {bins: [1]}}", "dpecdf.utility.bins[0]: 1 found, an integer from 2"),
+    ("dpecdf: {utility: {epsilons: [-1]}}", "dpecdf.utility.epsilons[0]: -1 found, a finite"),
+    ("dpecdf: {repeats: many}", "dpecdf.repeats: 'many' found, an integer"),
+    ("dpecdf: {clip: true}", "dpecdf: unknown key 'clip', one of releases, configurations"),
     ("opendp: 3", "opendp: 3 found, a mapping of keys"),
 ]
 

@@ -45,7 +45,7 @@ def test_the_chosen_event_beats_every_single_output():
     assert max(bound(np.array([x])) for x in range(-300, 300)) < 0.01
 
 
-@pytest.mark.parametrize("scale", [Fraction(1), Fraction(2)])
+@pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(1), Fraction(2)])
 def test_scales_without_a_fault_have_no_event(scale):
     cutoff = diagnosis.window_cutoff(scale, 10**6)
     assert events.telling_event(scale, cutoff, 10**6, 1e-6).size == 0

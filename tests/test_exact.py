@@ -130,6 +130,14 @@ def test_moments_against_their_sums(scale, variant, order):
     assert law.moment(order) == pytest.approx(found, rel=1e-10)
 
 
+@pytest.mark.parametrize("scale", [40_000, 100_000])
+def test_moments_of_large_scales_leave_no_64_bits(scale):
+    """Of the healthy law Σ|x|^k P(x) ≈ k! s^k; the faulty one is within a few per cent of it."""
+    law = exact.discrete_laplace(Fraction(scale), "faulty")
+    for order, factorial in ((2, 2), (4, 24)):
+        assert law.moment(order) == pytest.approx(factorial * float(scale) ** order, rel=0.05)
+
+
 @pytest.mark.parametrize(("scale", "delta"), [(1, 0), (2, 0), (10, 9.43e-3), (100, 2.36e-3)])
 def test_realised_delta_at_the_claimed_epsilon(scale, delta):
     law = exact.discrete_laplace(Fraction(scale), "faulty")

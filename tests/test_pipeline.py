@@ -33,15 +33,20 @@ CASCADE_PLOTS += ("taylor_bracket", "corrected_bernoulli", "corrected_fits")
 OPENDP_PLOTS = ("artifacts", "scale_and_source", "bin_width", "performance", "plrv")
 OPENDP_PLOTS += ("realised_epsilon", "releases")
 
+DPECDF_PLOTS = ("fits", "utility", "audit")
+
 FIGURES = [f"dptext/{name}" for name in DPTEXT_PLOTS]
+FIGURES += [f"dpecdf/{name}" for name in DPECDF_PLOTS]
 FIGURES += [f"opendp/{name}" for name in CASCADE_PLOTS + OPENDP_PLOTS]
 
-NOTEBOOKS = ("opendp", "realised_privacy", "dptext")
+NOTEBOOKS = ("opendp", "realised_privacy", "dptext", "dpecdf")
 
-TIMED = ("results/dptext/performance", "results/notebooks/dptext", "results/opendp/performance")
-TIMED += ("results/opendp/growth", "results/opendp/comparison", "results/comparison")
-TIMED += ("results/notebooks/opendp", "figures/opendp/performance")
-"""Outputs that hold measured times, and differ from run to run."""
+VARYING = ("results/dptext/performance", "results/notebooks/dptext", "results/opendp/performance")
+VARYING += ("results/opendp/growth", "results/opendp/comparison", "results/comparison")
+VARYING += ("results/notebooks/opendp", "figures/opendp/performance")
+VARYING += ("results/dpecdf/performance", "results/notebooks/dpecdf")
+VARYING += ("results/dpecdf/audit", "figures/dpecdf/audit")
+"""Outputs that hold measured times, or come from the operating system's entropy."""
 
 
 @pytest.fixture(scope="module")
@@ -134,6 +139,7 @@ def test_every_figure_is_there_in_every_format(finished):
         ("opendp", 14, "OpenDP 0.14.1: violates epsilon"),
         ("realised_privacy", 1, "OpenDP 0.14.1".removeprefix("OpenDP ")),
         ("dptext", 3, "reproduced"),
+        ("dpecdf", 3, "differs: reports the exact number of rows"),
     ],
 )
 def test_the_executed_notebooks_are_complete(finished, name, pictures, conclusion):
@@ -152,6 +158,7 @@ def test_pages_ask_the_network_for_nothing(finished):
         *(f"notebooks/{notebook}" for notebook in NOTEBOOKS),
         "opendp/releases",
         "dptext/losses",
+        "dpecdf/audit",
         "comparison",
     ):
         page = (finished.folder / f"results/{name}.html").read_text()
@@ -190,7 +197,7 @@ def test_same_samples_same_bytes(finished, spare):
 
 
 def repeatable(project):
-    return {name: sum_ for name, sum_ in outputs(project).items() if not name.startswith(TIMED)}
+    return {name: sum_ for name, sum_ in outputs(project).items() if not name.startswith(VARYING)}
 
 
 def untimed(project):
@@ -224,7 +231,7 @@ FROM_TRACES = {"tabulate_layers", *FROM_LAYERS, *FROM_SAMPLES} - plots("bin_widt
     [
         (
             "src/noiseaudit/figures/style.py",
-            plots(*DPTEXT_PLOTS, *CASCADE_PLOTS, *OPENDP_PLOTS) | REVIEWS,
+            plots(*DPTEXT_PLOTS, *CASCADE_PLOTS, *OPENDP_PLOTS, *DPECDF_PLOTS) | REVIEWS,
         ),
         (
             "src/noiseaudit/figures/dptext.py",
@@ -237,7 +244,10 @@ FROM_TRACES = {"tabulate_layers", *FROM_LAYERS, *FROM_SAMPLES} - plots("bin_widt
         ("src/noiseaudit/figures/opendp.py", plots(*OPENDP_PLOTS) | OPENDP_REVIEWS),
         (
             "src/noiseaudit/cks20/events.py",
-            FROM_SAMPLES | plots("performance") | {"tabulate_deep", "benchmark_samplers"},
+            FROM_TRACES
+            | FROM_SAMPLES
+            | plots("performance")
+            | {"tabulate_deep", "benchmark_samplers"},
         ),
         (
             "src/noiseaudit/cks20/accounting.py",
@@ -253,7 +263,21 @@ FROM_TRACES = {"tabulate_layers", *FROM_LAYERS, *FROM_SAMPLES} - plots("bin_widt
         ("scripts/draw_release.py", {"draw_release", "draw_centred"} | FROM_SAMPLES),
         ("scripts/count_votes.py", {"count_votes", "tabulate_losses"} | FROM_LOSSES | JOINED),
         ("scripts/plot_plrv.py", {"plot_plrv", "execute_opendp", "render_notebook"}),
-        ("scripts/render_table.py", {"render_releases", "render_losses", "render_comparison"}),
+        (
+            "scripts/render_table.py",
+            {"render_releases", "render_losses", "render_comparison", "render_audit"},
+        ),
+        (
+            "src/noiseaudit/dpecdf/audit.py",
+            {"audit_ecdf", "tabulate_audit", "benchmark_audits", "compare_dpecdf", "render_audit"}
+            | plots(*DPECDF_PLOTS)
+            | {"execute_dpecdf"}
+            | JOINED,
+        ),
+        (
+            "scripts/measure_utility.py",
+            {"measure_utility", "execute_dpecdf", "render_notebook"} | plots("utility"),
+        ),
         ("notebooks/opendp.ipynb", {"execute_opendp", "render_notebook"}),
     ],
 )
@@ -299,7 +323,7 @@ def test_the_report_shows_every_figure_and_table(finished, tmp_path):
     run = finished.snakemake("--report", str(tmp_path / "report.html"))
     assert run.returncode == 0, run.stderr
     report = (tmp_path / "report.html").read_text()
-    pages = [f"{name}.html" for name in ("releases", "losses", "comparison", *NOTEBOOKS)]
+    pages = [f"{name}.html" for name in ("releases", "losses", "audit", "comparison", *NOTEBOOKS)]
     for name in [*(f"{figure.split('/')[1]}.png" for figure in FIGURES), *pages]:
         assert name in report
     assert "on the operating system's entropy" in report.replace("’", "'").replace("&#x27;", "'")
@@ -310,12 +334,15 @@ def test_without_releases_nothing_needs_a_wheel(sources):
         "opendp: {releases: [], scales: [3], contrast: {scale: 3}, traces: {entropies: [pcg64],"
         " scales: [3], draws: 100_000}, deep: {draws: 100_000}, false_alarms: {traces: 10},"
         " exact: {largest_scale: 100, compositions: [1]}}\n"
+        "dpecdf: {releases: [], repeats: 100, utility: {epsilons: [1], bins: [10], rows: [100],"
+        " repetitions: 2}, false_alarms: {audits: 10, repeats: 100}}\n"
         "dptext: {mechanisms: [laplace], dimensions: [1, 2], repeats: 1000, repetitions: 2,"
         " panel_draws: 100, benchmark: {repeats: [1000, 2000]}}\n"
     )
     run = sources.snakemake(config="config/none.yaml")
     assert run.returncode == 0, run.stderr[-3000:]
     assert not list(sources.folder.glob("resources/opendp/*"))
+    assert not list(sources.folder.glob("resources/synthpriv/*"))
     assert (sources.folder / "results/dptext/losses.tsv").is_file()
     assert (sources.folder / "results/comparison.tsv").is_file()
 

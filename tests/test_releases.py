@@ -5,7 +5,7 @@ import shutil
 import numpy as np
 import pytest
 
-from noiseaudit import releases
+from noiseaudit import releases, wheels
 
 RELEASES = ("0.8.0", "0.14.1", "0.14.2", "0.16.0")
 
@@ -104,18 +104,18 @@ def test_bad_counts(draws, batch, tmp_path):
 
 def test_pins_of_another_version(tmp_path):
     pins = tmp_path / "opendp-0.14.1.txt"
-    with pytest.raises(releases.ReleaseError, match=r"no pins at .*opendp-0\.14\.1\.txt"):
-        releases.install("0.14.1", pins, tmp_path / "site")
+    with pytest.raises(wheels.WheelError, match=r"no pins at .*opendp-0\.14\.1\.txt"):
+        wheels.install("opendp", "0.14.1", pins, tmp_path / "site")
     pins.write_text("opendp==0.14.2 \\\n    --hash=sha256:00\n")
-    with pytest.raises(releases.ReleaseError, match=r"pins for opendp 0\.14\.1 expected"):
-        releases.install("0.14.1", pins, tmp_path / "site")
+    with pytest.raises(wheels.WheelError, match=r"pins for opendp 0\.14\.1 expected"):
+        wheels.install("opendp", "0.14.1", pins, tmp_path / "site")
 
 
 def test_a_wheel_of_another_hash_is_refused_and_nothing_is_left(tmp_path):
     pins = tmp_path / "pins.txt"
     pins.write_text(f"opendp==0.14.1 \\\n    --hash=sha256:{'0' * 64}\n")
-    with pytest.raises(releases.ReleaseError, match=r"opendp 0\.14\.1 cannot be installed: "):
-        releases.install("0.14.1", pins, tmp_path / "sites/0.14.1")
+    with pytest.raises(wheels.WheelError, match=r"opendp 0\.14\.1 cannot be installed: "):
+        wheels.install("opendp", "0.14.1", pins, tmp_path / "sites/0.14.1")
     assert list((tmp_path / "sites").iterdir()) == []
 
 
@@ -131,6 +131,6 @@ def test_without_a_network_the_rule_and_the_way_on_are_named(sources):
     (line,) = [line for line in run.stderr.splitlines() if line.startswith("install_release: ")]
     assert "opendp 0.14.1 cannot be installed" in line
     assert "rule install_release" in line
-    assert "an empty opendp.releases list" in line
+    assert "empty lists of releases in the config" in line
     assert "Traceback" not in run.stderr
     assert not list(sources.folder.glob("resources/opendp/*"))

@@ -100,6 +100,14 @@ class ByteSource:
         return taken
 
 
+class FreshBytes:
+    """The operating system's entropy, none of it kept: copies and forks share no byte."""
+
+    def read(self, count: int) -> np.ndarray:
+        """The next ``count`` bytes, shape ``(count,)``, dtype uint8."""
+        return np.frombuffer(os.urandom(count), dtype=np.uint8)
+
+
 def byte_source(name: str, seed: int = 0, *identity: str | int | float) -> ByteSource:
     """The byte source of that name (one of `SOURCES`).
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,49 +19,14 @@ from pathlib import Path
 import numpy as np
 
 from noiseaudit import _draw_from_wheel
+from noiseaudit.wheels import gist
 
 LARGEST_SCALE = 1e15
 """Beyond it, draws would come near the ends of 64 bits, where the wheels saturate."""
 
 
 class ReleaseError(ValueError):
-    """A wheel could not be installed, or is not the one asked for, or failed while drawing."""
-
-
-def install(release: str, pins: Path, site: Path) -> None:
-    """Install one released wheel into the folder ``site``, alone and by its hash.
-
-    Parameters
-    ----------
-    release : str
-        The version of opendp.
-    pins : Path
-        A requirements file that pins it with its hashes.
-    site : Path
-        The folder to make; what stood there is replaced, only once the wheel is complete.
-
-    Raises
-    ------
-    ReleaseError
-        If the pins are missing or for another version, or the wheel cannot be had.
-    """
-    if not pins.is_file():
-        raise ReleaseError(
-            f"opendp {release}: no pins at {pins}; make them with scripts/pin_release.py"
-        )
-    if f"opendp=={release} " not in pins.read_text():
-        raise ReleaseError(f"{pins}: pins for opendp {release} expected, found none")
-    site.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".installing-", dir=site.parent) as folder:
-        fresh = Path(folder) / "site"
-        command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--no-deps"]
-        command += ["--require-hashes", "--python", sys.executable]
-        command += ["--target", str(fresh), "--requirement", str(pins)]
-        finished = subprocess.run(command, capture_output=True, text=True, check=False)
-        if finished.returncode != 0:
-            raise ReleaseError(f"opendp {release} cannot be installed: {_gist(finished.stderr)}")
-        shutil.rmtree(site, ignore_errors=True)
-        fresh.rename(site)
+    """A wheel is not the one asked for, or failed while drawing."""
 
 
 def draw(
@@ -115,7 +79,7 @@ def draw(
                 if len(content) < size:
                     process.wait()
                     errors.seek(0)
-                    raise ReleaseError(f"opendp {release}: {_gist(errors.read().decode())}")
+                    raise ReleaseError(f"opendp {release}: {gist(errors.read().decode())}")
                 yield np.frombuffer(content, dtype="<i8")
         finally:
             process.kill()
@@ -132,7 +96,7 @@ def answering_version(site: Path, release: str) -> str:
     command = _command("version", site, release)
     finished = subprocess.run(command, capture_output=True, text=True, check=False)
     if finished.returncode != 0:
-        raise ReleaseError(f"opendp {release}: {_gist(finished.stderr)}")
+        raise ReleaseError(f"opendp {release}: {gist(finished.stderr)}")
     return finished.stdout.strip()
 
 
@@ -184,7 +148,7 @@ class Stopwatch:
         if not answer:
             self._process.wait()
             self._errors.seek(0)
-            raise ReleaseError(f"opendp {self._release}: {_gist(self._errors.read().decode())}")
+            raise ReleaseError(f"opendp {self._release}: {gist(self._errors.read().decode())}")
         return float(answer)
 
 
@@ -198,10 +162,3 @@ def _require_scale(scale: float) -> None:
 def _command(task: str, site: Path, release: str, **noise: float) -> list[str]:
     order = {"task": task, "site": str(site), "release": release, **noise}
     return [sys.executable, "-s", "-P", _draw_from_wheel.__file__, json.dumps(order)]
-
-
-def _gist(output: str) -> str:
-    """A failed command's own words on one line, without decoration."""
-    lines = [line.strip(" ×╰─▶│├") for line in output.strip().splitlines()]
-    lines = [line for line in lines if line and not line.startswith(("Traceback", "File "))]
-    return "; ".join(lines[-3:]) or "it ended without a word"

@@ -6,10 +6,11 @@ carries an exact (Clopper–Pearson) interval.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from scipy import special
 from scipy import stats as distributions
 from statsmodels.stats.proportion import proportion_confint
@@ -277,6 +278,33 @@ def clopper_pearson(
         raise ValueError(f"alpha: {alpha} found, a probability between 0 and 1 expected")
     low, high = proportion_confint(successes, trials, alpha=alpha, method="beta")
     return Interval(low, high)
+
+
+def alarm_rates(alphas: Sequence[float], alarms: np.ndarray, trials: int) -> pd.DataFrame:
+    """False alarms of a test at several error probabilities, beside what they should be.
+
+    Returns
+    -------
+    DataFrame
+        ``alpha alarms rate rate_low rate_high`` (a 99.9 % interval), ``chance_of_as_many`` (of so many
+        alarms or more, if each trial gives one with probability alpha) and ``verdict``.
+    """
+    interval = clopper_pearson(alarms, trials, _RARE)
+    chance = distributions.binom.sf(alarms - 1, trials, alphas)
+    return pd.DataFrame(
+        {
+            "alpha": alphas,
+            "alarms": alarms,
+            "rate": alarms / trials,
+            "rate_low": interval.low,
+            "rate_high": interval.high,
+            "chance_of_as_many": chance,
+            "verdict": np.where(chance >= _RARE, "no more than stated", "too many"),
+        }
+    )
+
+
+_RARE = 1e-3
 
 
 def neighbour_loss(counts: np.ndarray, counts_next: np.ndarray, alpha: float) -> Loss:

@@ -61,18 +61,23 @@ def is_bare_exponent(value):
     return isinstance(value, str) and re.fullmatch(r"[0-9]+[eE][-+]?[0-9]+", value) is not None
 
 
+def check_releases():
+    """Releases must be pinned by their hashes."""
+    for study, package in (("opendp", "opendp"), ("dpecdf", "synthpriv")):
+        pins = (ROOT / "workflow/envs").glob(f"{package}-*.txt")
+        pinned = sorted((path.stem.removeprefix(f"{package}-") for path in pins), key=Version)
+        for place, release in enumerate(config[study]["releases"]):
+            if release not in pinned:
+                stop(
+                    f"{study}.releases[{place}]: {release!r} found, one of {', '.join(pinned)} "
+                    "expected (scripts/pin_release.py adds another that exists)"
+                )
+
+
 def check_opendp_config():
-    """What the schema cannot say: keys that must agree with each other and with the pins."""
+    """What the schema cannot say: keys that must agree with each other."""
     study = config["opendp"]
     releases, scales, contrast = study["releases"], study["scales"], study["contrast"]
-    for place, release in enumerate(releases):
-        if not (ROOT / f"workflow/envs/opendp-{release}.txt").is_file():
-            pins = (ROOT / "workflow/envs").glob("opendp-*.txt")
-            pinned = sorted((path.stem.removeprefix("opendp-") for path in pins), key=Version)
-            stop(
-                f"opendp.releases[{place}]: {release!r} found, one of {', '.join(pinned)} expected "
-                "(scripts/pin_release.py adds another that exists)"
-            )
     for place, scale in enumerate(scales):
         if scale > study["draws"] / 100:
             stop(
@@ -110,6 +115,7 @@ def check_opendp_config():
 
 
 validate_config()
+check_releases()
 check_opendp_config()
 
 
@@ -173,7 +179,7 @@ def timed_releases():
 
 FORMATS = ("png", "svg", "pdf")
 
-CATEGORIES = {"dptext": "DPText", "opendp": "OpenDP"}
+CATEGORIES = {"dptext": "DPText", "opendp": "OpenDP", "dpecdf": "DPEcdf"}
 
 
 def drawing(study, name, label):

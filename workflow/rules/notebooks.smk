@@ -5,6 +5,9 @@ COMPARISONS = ["results/dptext/comparison.tsv"]
 if RELEASES:
     COMPARISONS.append("results/opendp/comparison.tsv")
 
+if SYNTHPRIV:
+    COMPARISONS.append("results/dpecdf/comparison.tsv")
+
 COMPARISON = ["results/comparison.tsv", "results/comparison.html"]
 
 
@@ -118,7 +121,7 @@ rule execute_realised_privacy:
         realised="results/opendp/realised_privacy.tsv",
         composition="results/opendp/composition.tsv",
         releases="results/opendp/releases.tsv",
-        deep="results/opendp/deep.tsv",
+        deep=f"results/opendp/{DEEP_TABLE}.tsv",
         figure="figures/opendp/realised_epsilon.png",
     output:
         notebook="results/notebooks/realised_privacy.ipynb",
@@ -129,6 +132,35 @@ rule execute_realised_privacy:
     params:
         tables=lambda wildcards, input: os.path.dirname(input.realised),
         figures=lambda wildcards, input: os.path.dirname(input.figure),
+        deep=lambda wildcards, input: os.path.basename(input.deep),
+    shell:
+        "python {input.script} --notebook {input.notebook} --executed {output.notebook}"
+        " -p tables {params.tables} -p figures {params.figures} -p deep {params.deep} --log {log}"
+
+
+rule execute_dpecdf:
+    """Review the study of the private ECDF."""
+    input:
+        script="scripts/execute_notebook.py",
+        modules=modules("scripts/execute_notebook.py"),
+        notebook="notebooks/dpecdf.ipynb",
+        notebook_modules=modules("notebooks/dpecdf.ipynb"),
+        audit="results/dpecdf/audit.tsv",
+        agreement="results/dpecdf/agreement.tsv",
+        utility="results/dpecdf/utility.tsv",
+        performance="results/dpecdf/performance.tsv",
+        false_alarms="results/dpecdf/false_alarms.tsv",
+        comparison="results/dpecdf/comparison.tsv",
+        figures=[f"figures/dpecdf/{name}.png" for name in ("fits", "utility", "audit")],
+    output:
+        notebook="results/notebooks/dpecdf.ipynb",
+    log:
+        "logs/notebooks/execute_dpecdf.log",
+    conda:
+        "../../environment.yml"
+    params:
+        tables=lambda wildcards, input: os.path.dirname(input.audit),
+        figures=lambda wildcards, input: os.path.dirname(input.figures[0]),
     shell:
         "python {input.script} --notebook {input.notebook} --executed {output.notebook}"
         " -p tables {params.tables} -p figures {params.figures} --log {log}"

@@ -11,6 +11,7 @@ VARIANTS = ["faulty", "fixed", "taylor"]
 TRACED = config["opendp"]["traces"]
 TRACE_SCALES = {rational_name(scale): scale for scale in TRACED["scales"]}
 DEEP = config["opendp"]["deep"]
+DEEP_TABLE = f"deep_draws-{DEEP['draws']}"
 DEEP_SCALES = {rational_name(scale): scale for scale in DEEP["scales"]}
 EXACT = config["opendp"]["exact"]
 TIMED = config["opendp"]["benchmark"]
@@ -93,7 +94,7 @@ OPENDP = [
     *expand("figures/opendp/{name}.{format}", name=CASCADE_FIGURES, format=FORMATS),
     *expand(
         "results/opendp/{name}.tsv",
-        name=["layers", "deep", "realised_privacy", "composition", "false_alarms"],
+        name=["layers", DEEP_TABLE, "realised_privacy", "composition", "false_alarms"],
     ),
 ]
 
@@ -111,7 +112,6 @@ if RELEASES:
 
 
 wildcard_constraints:
-    release=r"[0-9.]+",
     scale=r"[0-9._e+]+",
     draws=r"[0-9]+",
     variant=r"[a-z]+",
@@ -119,25 +119,6 @@ wildcard_constraints:
     part=r"[0-9]+",
     parts=r"[0-9]+",
     centre=r"-?[0-9]+",
-
-
-rule install_release:
-    """Download one released wheel, by its hash, into a folder of its own."""
-    input:
-        script="scripts/install_release.py",
-        modules=modules("scripts/install_release.py"),
-        pins="workflow/envs/opendp-{release}.txt",
-    output:
-        site=directory("resources/opendp/{release}"),
-    log:
-        "logs/opendp/install_{release}.log",
-    conda:
-        "../../environment.yml"
-    params:
-        release="{release}",
-    shell:
-        "python {input.script} --release {params.release} --pins {input.pins} --site {output.site}"
-        " --log {log}"
 
 
 rule draw_release:
@@ -300,7 +281,7 @@ rule tabulate_deep:
         modules=modules("scripts/tabulate_deep.py"),
         counts=COUNTED,
     output:
-        table=ensure("results/opendp/deep.tsv", non_empty=True),
+        table=ensure(f"results/opendp/{DEEP_TABLE}.tsv", non_empty=True),
     log:
         "logs/opendp/tabulate_deep.log",
     conda:

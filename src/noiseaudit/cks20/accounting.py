@@ -56,7 +56,7 @@ def composed_epsilon(
 def _composed(
     law: exact.IntegerLaw, claimed: float, draws: int, sensitivity: int, pessimistic: bool
 ) -> privacy_loss_distribution.PrivacyLossDistribution:
-    reach = ceil(SUPPORT / claimed) + sensitivity
+    reach = ceil(SUPPORT * law.cycle / law.decay) + sensitivity
     x = np.arange(-reach, reach + 1)
     one = privacy_loss_distribution.from_two_probability_mass_functions(
         dict(zip(x.tolist(), law.log_pmf(x), strict=True)),

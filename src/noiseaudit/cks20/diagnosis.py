@@ -32,8 +32,9 @@ _EXTRA = ("chi2_folded", "dof_folded", "p_folded", "expected_chi2", "expected_ch
 _EXTRA += ("expected_variance", "expected_variance_sd")
 """Columns of a fit that stand behind the verdict in the table."""
 
-OUTPUTS_SHARE = 0.5
-"""Share of a table's error for the losses of single outputs; the telling events have the rest."""
+SHARE = 0.25
+"""Of a table's error, for each of its kinds: the losses of single outputs, those of the telling
+events, the excesses of the spikes, and the tests behind the verdicts."""
 
 
 @dataclass(frozen=True)
@@ -289,8 +290,7 @@ def summarise(
     losses : DataFrame
         The sample's rows of ``plrv.tsv``; their bounds are certified for the whole table.
     alpha : float
-        Error probability of this sample: its tests share it, and its event has its own share (see
-        `OUTPUTS_SHARE`).
+        Error probability of this sample; its tests, event and spike have a `SHARE` of it each.
     alpha_output : float
         Error probability of each bound in ``losses``.
 
@@ -313,7 +313,7 @@ def summarise(
     low = stats.Loss(losses["loss"], losses["loss_low"], losses["loss_high"]).magnitude_low
     total = losses["count_x"] + losses["count_next"]
     worst = total[low == low.max()].idxmax()
-    event = loss_at_event(sample, (1 - OUTPUTS_SHARE) * alpha)
+    event = loss_at_event(sample, SHARE * alpha)
     certified = float(np.nanmax([low[worst], event["event_epsilon_low"]]))
     detectable = [
         float(stats.detectable_loss(total.max(), claimed, alpha_output)),
@@ -324,14 +324,14 @@ def summarise(
         "claimed_epsilon": claimed,
         "realised_epsilon_exact": np.nan if law is None else law.realised_epsilon(),
         "realised_epsilon_low": certified,
-        "verdict": judge([fit["p_pooled"], extra["p_folded"]], claimed, certified, alpha),
+        "verdict": judge([fit["p_pooled"], extra["p_folded"]], claimed, certified, SHARE * alpha),
         "realised_x": losses["x"][worst],
         "realised_epsilon": abs(losses["loss"][worst]),
         "detectable_epsilon": float(np.nanmin(detectable)),
         "outside_3sigma": int((~losses["within_3sigma"]).sum()),
         **extra,
         **event,
-        **excess_at_spike(sample, alpha),
+        **excess_at_spike(sample, SHARE * alpha),
     }
 
 

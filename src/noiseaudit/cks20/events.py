@@ -72,4 +72,6 @@ def spike(scale: Fraction, cutoff: int) -> int:
     claimed = exact.DiscreteLaplace(scale).pmf(magnitudes)
     excess = exact.discrete_laplace(scale, "faulty").pmf(magnitudes) - claimed
     excess[0] /= sqrt(2)  # one sign only
+    if np.max(excess / claimed) < _NO_EXCESS:
+        return 0
     return int(np.argmax(excess / np.sqrt(claimed)))

@@ -119,14 +119,12 @@ class IntegerLaw(ABC):
         polynomial over ``(1 − q)^(i+1)``.
         """
         r, q, left = np.arange(self.cycle), exp(-self.decay), -expm1(-self.decay)
+        p, r, d = self.pmf(r), r.astype(float), float(self.cycle)  # floats: r⁴ leaves 64 bits
         over_cycles = sum(
-            comb(order, i)
-            * self.cycle**i
-            * r ** (order - i)
-            * (polyval(q, _EULERIAN[i]) / left ** (i + 1))
+            comb(order, i) * d**i * r ** (order - i) * (polyval(q, _EULERIAN[i]) / left ** (i + 1))
             for i in range(order + 1)
         )
-        return float(2 * np.sum(self.pmf(r) * over_cycles))
+        return float(2 * np.sum(p * over_cycles))
 
     def losses(self, x: np.ndarray, sensitivity: int = 1) -> np.ndarray:
         """The privacy loss ``ln P(x)/P(x + sensitivity)`` of outputs x, elementwise."""

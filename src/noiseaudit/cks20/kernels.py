@@ -303,6 +303,10 @@ class Cascade:
         """How many bytes were fetched from the source and not used so far."""
         return self._unread.size
 
+    def forget(self) -> None:
+        """Drop the bytes that were fetched and not used: a copy of the cascade will not share them."""
+        self._unread = np.empty(0, dtype=np.uint8)
+
     def draw(self, count: int) -> np.ndarray:
         """The next ``count`` draws, int64."""
         outputs = np.empty(count, dtype=np.int64)

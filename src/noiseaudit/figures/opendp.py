@@ -241,7 +241,7 @@ def _draw_multiple(ax: Axes, rows: pd.DataFrame, colour: str) -> None:
     if certified[worst] > 1:
         place = f"{shown['x'][worst]}".replace("-", "−")
         ax.annotate(
-            f"certified from the draws: at least {certified[worst]:.2f} ε at x = {place}",
+            f"best single output, certified: at least {certified[worst]:.2f} ε at x = {place}",
             (shown["x"][worst], multiple[worst]),
             xytext=(0.02, 0.83),
             textcoords="axes fraction",
@@ -307,7 +307,8 @@ def _draw_relative(ax: Axes, sample: diagnosis.Sample, label: str, in_scales: bo
     ax.axhline(0, color=style.GREY, linewidth=0.6)
     ax.vlines(place, 0, deviation, color=style.FAULTY, linewidth=max(0.5, 30 / x.size))
     ax.plot(place, deviation, "o", color=style.FAULTY, markersize=max(1, min(3.5, 200 / x.size)))
-    ax.set_ylim(-13, 21)
+    seen = np.any(np.abs(deviation) > 3 * sigma)
+    label += "" if seen else ": within 3σ at this N"
     ax.annotate(label, (0.012, 0.95), xycoords="axes fraction", va="top", fontweight="bold")
 
 
@@ -339,7 +340,7 @@ def _draw_binned(top: Axes, bottom: Axes, sample: diagnosis.Sample, width: int) 
     colour = colour_of(sample.variant)
     top.stairs(counts / width, edges, fill=True, color=colour, alpha=0.35)
     top.stairs(counts / width, edges, color=colour, linewidth=0.8)
-    top.plot(middles, expected / width, color=style.CLAIMED, linewidth=1)
+    top.stairs(expected / width, edges, color=style.CLAIMED, linewidth=1)
     top.yaxis.set_major_formatter(_THOUSANDS)
     top.set_title(f"bins {width} wide" if width > 1 else "a bin for each output")
     test = stats.chi_square_pooled(counts, expected * (counts.sum() / expected.sum()))
@@ -385,13 +386,13 @@ def performance(times: pd.DataFrame, growth: pd.DataFrame) -> Figure:
         )  # fmt: skip
     middle.set(xscale="log", yscale="log", xlabel="scale", ylabel="microseconds a draw")
     middle.set_ylim(0.03, 40)
-    middle.set_title("Time grows little with scale")
+    middle.set_title("Time by scale")
     rows = over_scale[over_scale["sampler"] == "cascade fixed"]
     s = rows["scale"].astype(float)
     right.plot(s, rows["bytes_per_draw"], "o-", color=style.FIXED, markersize=4)
     right.plot(s, rows["entropy_bytes"], "-", color=style.CLAIMED)
     right.annotate("read by the cascade", (s.iloc[0], rows["bytes_per_draw"].iloc[0]),
-                   xytext=(0, 16), textcoords="offset points", color=style.FIXED)  # fmt: skip
+                   xytext=(0, 26), textcoords="offset points", color=style.FIXED)  # fmt: skip
     right.annotate("entropy of the law", (s.iloc[0], rows["entropy_bytes"].iloc[0]),
                    xytext=(0, 14), textcoords="offset points")  # fmt: skip
     right.set(xscale="log", xlabel="scale", ylabel="bytes of entropy a draw")
@@ -427,8 +428,8 @@ def _colour_of_sampler(sampler: str) -> str:
     )
 
 
-_DIVISORS = {3: style.FAULTY, 5: style.ORANGE, 7: style.SKY}
-"""A scale is coloured by the first of these that divides it."""
+_DIVISORS = {3: style.FAULTY, 5: style.ORANGE, 7: style.SKY, 11: style.SKY, 4: style.BLUE}
+"""A scale is coloured by the first of these that divides it, in the order of what they cost."""
 
 
 @style.applied()
@@ -465,9 +466,11 @@ def _by_divisor(scales: pd.Series) -> list[str]:
 
 def _draw_realised(ax: Axes, rows: pd.DataFrame, releases: pd.DataFrame) -> None:
     ax.scatter(rows["scale"], rows["realised_epsilon"], s=5, color=_by_divisor(rows["scale"]))
-    for d, colour in (*_DIVISORS.items(), (None, style.GREY)):
-        name = f"exact: scales that {d} divides" if d else "exact: other scales"
-        ax.plot([], [], "o", color=colour, markersize=3.5, label=name)
+    for divisor, colour in zip(
+        ("3", "5", "7 or 11", "4"), dict.fromkeys(_DIVISORS.values()), strict=True
+    ):
+        ax.plot([], [], "o", color=colour, markersize=3.5, label=f"exact: {divisor} divides it")
+    ax.plot([], [], "o", color=style.GREY, markersize=3.5, label="exact: other scales")
     ends = rows["scale"].iloc[[0, -1]].to_numpy()
     ax.plot(ends, 1 / ends, color=style.CLAIMED, linestyle=(0, (5, 2)), label="claimed: 1 / scale")
     pairs = zip(releases["release"], releases["scale"], strict=True)
@@ -500,16 +503,17 @@ def _draw_composition(ax: Axes, rows: pd.DataFrame) -> None:
             ax.plot(own["draws"], high, marker=marker, color=colour, markersize=4)
             if variant == "faulty":
                 ax.annotate(
-                    f"scale {scale}", (own["draws"].iloc[-1], high.iloc[-1]), xytext=(-4, 7),
-                    textcoords="offset points", color=colour, fontsize=8, ha="right",
+                    f"scale {scale}", (own["draws"].iloc[-1], high.iloc[-1]), xytext=(8, -3),
+                    textcoords="offset points", color=style.GREY, fontsize=8,
                 )  # fmt: skip
         ax.plot(own["draws"], own["claimed_epsilon"], color=style.CLAIMED, linestyle=(0, (5, 2)))
     ax.plot([], [], color=style.FAULTY, label="faulty")
     ax.plot([], [], color=style.FIXED, label="fixed")
-    ax.plot([], [], color=style.CLAIMED, linestyle=(0, (5, 2)), label="claimed: draws / scale")
+    ax.plot([], [], color=style.CLAIMED, linestyle=(0, (5, 2)), label="ε added up (δ = 0)")
     ax.set(xscale="log", yscale="log", xlabel="draws composed")
+    ax.set_xlim(rows["draws"].min() / 1.5, 12 * rows["draws"].max())
     ax.set_ylabel(f"ε at δ = {rows['delta'].iloc[0]:.0e}".replace("e-0", "e−").replace("e-", "e−"))
-    ax.set_title("Many draws together")
+    ax.set_title("Many draws together (upper bounds)")
     ax.legend(loc="lower right")
 
 

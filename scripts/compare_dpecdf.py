@@ -1,0 +1,24 @@
+"""Set each promise of the DPEcdf's text beside what was found (comparison.tsv)."""
+
+from pathlib import Path
+
+import click
+import pandas as pd
+
+from noiseaudit import jobs, tables
+from noiseaudit.published import dpecdf, numbers
+
+
+@click.command(help=__doc__)
+@click.option("--audit", required=True, type=click.Path(path_type=Path), help="audit.tsv.")
+@click.option("--agreement", required=True, type=click.Path(path_type=Path), help="agreement.tsv.")
+@click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
+def compare_dpecdf(audit: Path, agreement: Path, table: Path) -> None:
+    attacks = tables.read_table(audit, text=["attack", "subject", "verdict", "does"])
+    cases = tables.read_table(agreement, text=["kind", "agreement"])
+    rows = [*dpecdf.compare_promises(attacks), dpecdf.compare_fits(cases)]
+    tables.write_table(table, pd.DataFrame(rows, columns=numbers.COLUMNS))
+
+
+if __name__ == "__main__":
+    jobs.run(compare_dpecdf)

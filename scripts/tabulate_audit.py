@@ -1,0 +1,27 @@
+"""Tabulate what the attacks on the private ECDFs certify (results/dpecdf/audit.tsv)."""
+
+from pathlib import Path
+
+import click
+import pandas as pd
+
+from noiseaudit import jobs, tables
+from noiseaudit.dpecdf import audit
+
+COUNTS = ("epsilon", "repeats", "seen", "seen_neighbour")
+
+
+@click.command(help=__doc__)
+@click.option("--alpha", required=True, type=float, help="Error probability of the whole table.")
+@click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
+@click.argument("counts", nargs=-1, required=True, type=click.Path(path_type=Path))
+def tabulate_audit(counts: tuple[Path, ...], alpha: float, table: Path) -> None:
+    counted = pd.concat(
+        [tables.read_table(path, text=["attack", "subject"], numbers=COUNTS) for path in counts]
+    )
+    rows = [audit.row(one, alpha / len(counted)) for one in counted.itertuples(index=False)]
+    tables.write_table(table, pd.DataFrame(rows))
+
+
+if __name__ == "__main__":
+    jobs.run(tabulate_audit)

@@ -1,0 +1,389 @@
+"""Attacks on the whole release path of a private ECDF, each with what it certifies.
+
+An attack fixes two neighbouring data sets and an event that an attacker sees in what is published: the
+distribution on its grid, or the report. Both are released many times; the exact intervals of the
+event's two probabilities bound the privacy loss from below. What this cannot see: leaks through the
+lowest bits of floating-point noise (Mironov 2012), since all events are of binned outcomes.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import inf, nan
+from typing import Any, Protocol
+
+import numpy as np
+
+from noiseaudit import entropy, stats
+from noiseaudit.dpecdf.agreement import grid
+from noiseaudit.dpecdf.ecdf import HardenedEcdf, fit_columns
+
+Data = np.ndarray
+"""A column, shape (n,), or a table, shape (n, columns)."""
+
+
+class Subject(Protocol):
+    """A class under attack: releases a column again and again."""
+
+    name: str
+
+    def releases(
+        self,
+        data: Data,
+        seed: int,
+        bins: int,
+        bounds: tuple[float, float] | None,
+        public_noise: bool,
+    ) -> Iterator[Any]:
+        """Fitted ECDFs of the same data, without end."""
+
+
+@dataclass(frozen=True)
+class Original:
+    """The genuine class, or ours of the same contract."""
+
+    name: str
+    ecdf_class: type
+    epsilon: float
+
+    def releases(
+        self,
+        data: Data,
+        seed: int,
+        bins: int,
+        bounds: tuple[float, float] | None,
+        public_noise: bool,
+    ) -> Iterator[Any]:
+        generator = entropy.generator(seed, "dpecdf", "audit")
+        rng = None if public_noise else generator
+        if data.ndim == 1:
+            while True:
+                yield self.ecdf_class(self.epsilon, bins, bounds=bounds).fit(data, rng)
+        frame = {str(place): column for place, column in enumerate(data.T)}
+        while True:
+            yield fit_columns(
+                frame,
+                self.epsilon,
+                lambda _, share: self.ecdf_class(share, bins, bounds=bounds),
+                rng,
+            )
+
+
+@dataclass(frozen=True)
+class Hardened:
+    """`HardenedEcdf`; its noise is seeded here, so that the audit can be repeated."""
+
+    epsilon: float
+    name: str = "hardened"
+
+    def releases(
+        self,
+        data: Data,
+        seed: int,
+        bins: int,
+        bounds: tuple[float, float] | None,
+        public_noise: bool,
+    ) -> Iterator[Any]:
+        # Its default noise is the operating system's, which no seed and no other user repeats.
+        source = None if public_noise else entropy.byte_source("pcg64", seed, "dpecdf", "audit")
+        if data.ndim == 1:
+            ecdf = HardenedEcdf(self.epsilon, bounds, bins, source)
+            while True:
+                yield ecdf.fit(data)
+        frame = {str(place): column for place, column in enumerate(data.T)}
+        unfitted = {
+            name: HardenedEcdf(self.epsilon / len(frame), bounds, bins, source) for name in frame
+        }
+        while True:
+            yield fit_columns(frame, self.epsilon, lambda name, _: unfitted[name])
+
+
+@dataclass(frozen=True)
+class Attack:
+    """Two neighbouring data sets, and an event by which an attacker tells them apart.
+
+    Attributes
+    ----------
+    neighbours : str
+        How they differ.
+    promise : str
+        What the original's text says of it.
+    does : str
+        What its code does.
+    remedy : str
+        What to do about it.
+    claimed, claimed_hardened : float
+        The loss that either class's text allows, in units of epsilon; NaN where no loss is at stake.
+    implied : float
+        The loss that the event would have if the code did what the text says of values outside.
+    exact, exact_hardened : float
+        The exact loss of the event, in units of epsilon, of either class; NaN where the event is
+        impossible on both data sets, or comes by chance and loses less than is claimed.
+    one, other : array
+        The data sets; of the event, ``ln P(one)/P(other)`` is estimated.
+    event : callable
+        ``event(released, own)``: whether an attacker sees it in what was released; ``own`` is what the
+        attacker gets from the class with the first data set and its default noise.
+    public_noise : bool
+        Whether the class is used with its default noise.
+    """
+
+    name: str
+    neighbours: str
+    promise: str
+    does: str
+    remedy: str
+    claimed: float
+    claimed_hardened: float
+    exact: float
+    exact_hardened: float
+    one: Data
+    other: Data
+    event: Callable[[Any, Any], bool]
+    bins: int = 2
+    bounds: tuple[float, float] | None = (0.0, 2.0)
+    public_noise: bool = False
+    implied: float = -inf
+
+
+def _first_bin_empty(released: Any, _: Any) -> bool:  # noqa: ANN401
+    return grid(released)[1][1] == 0
+
+
+def _first_bins_empty(released: Any, _: Any) -> bool:  # noqa: ANN401
+    return all(_first_bin_empty(one, _) for one in released.ecdfs.values())
+
+
+def _moved(released: Any, _: Any) -> bool:  # noqa: ANN401
+    """The first bin holds a row's worth of mass, and the second nothing."""
+    cdf = grid(released)[1]
+    return cdf[1] >= 1 / _CROWD and cdf[2] == cdf[1]
+
+
+def _wide(released: Any, _: Any) -> bool:  # noqa: ANN401
+    return grid(released)[0][-1] > 3
+
+
+def _counts_itself(released: Any, _: Any) -> bool:  # noqa: ANN401
+    return released.report().get("n") == _BASE.size
+
+
+def _is_the_attackers_own(released: Any, own: Any) -> bool:  # noqa: ANN401
+    return np.array_equal(grid(released)[1], grid(own)[1])
+
+
+_CROWD = 1000
+
+_BASE = np.full(20, 1.5)
+
+_UNIT = np.linspace(0, 1, 100)
+
+ATTACKS = (
+    Attack(
+        name="public bounds",
+        neighbours="one row added",
+        promise="pure epsilon-DP with public bounds",
+        does="keeps it, with a generator of secret entropy",
+        remedy="none needed",
+        claimed=1.0,
+        claimed_hardened=1.0,
+        exact=1.0,
+        exact_hardened=1.0,
+        one=_BASE,
+        other=np.append(_BASE, 0.5),
+        event=_first_bin_empty,
+    ),
+    Attack(
+        name="default generator",
+        neighbours="one row added",
+        promise="the same, whatever the generator",
+        does="seeds its default generator with 0, as its package's own encoder uses it: no noise at all",
+        remedy="give a generator of secret entropy",
+        claimed=1.0,
+        claimed_hardened=1.0,
+        exact=inf,
+        exact_hardened=nan,
+        one=_BASE,
+        other=np.append(_BASE, 0.5),
+        event=_is_the_attackers_own,
+        public_noise=True,
+    ),
+    Attack(
+        name="derived bounds",
+        neighbours="one row added",
+        promise="strict given the support; it warns that the range reveals sample information",
+        does="takes the ends of the grid from the data, as it warns: one far row shows",
+        remedy="give public bounds",
+        claimed=1.0,
+        claimed_hardened=1.0,
+        exact=inf,
+        exact_hardened=nan,
+        one=np.append(_UNIT, 100.0),
+        other=_UNIT,
+        event=_wide,
+        bounds=None,
+    ),
+    Attack(
+        name="count in the report",
+        neighbours="one row added",
+        promise="a summary of the column's privacy state",
+        does="reports the exact number of rows",
+        remedy="do not publish n",
+        claimed=1.0,
+        claimed_hardened=1.0,
+        exact=inf,
+        exact_hardened=nan,
+        one=_BASE,
+        other=np.append(_BASE, 0.5),
+        event=_counts_itself,
+    ),
+    Attack(
+        name="row replaced",
+        neighbours="one row replaced",
+        promise="speaks of rows added or removed only",
+        does="pays up to 2 epsilon where a row is replaced: one removed, one added",
+        remedy="ask for half the epsilon where rows are replaced",
+        claimed=1.0,
+        claimed_hardened=2.0,
+        exact=2.0,
+        exact_hardened=2.0,
+        one=np.append(np.full(_CROWD, 2.5), 0.5),
+        other=np.append(np.full(_CROWD, 2.5), 1.5),
+        event=_moved,
+        bins=3,
+        bounds=(0.0, 3.0),
+    ),
+    Attack(
+        name="two columns",
+        neighbours="one row added",
+        promise="columns split the budget and compose",
+        does="keeps it, split by our fit_columns: half the epsilon each, the whole together",
+        remedy="none needed",
+        claimed=1.0,
+        claimed_hardened=1.0,
+        exact=1.0,
+        exact_hardened=1.0,
+        one=np.full((20, 2), 1.5),
+        other=np.vstack([np.full((20, 2), 1.5), [[0.5, 0.5]]]),
+        event=_first_bins_empty,
+    ),
+    Attack(
+        name="values outside",
+        neighbours="fifty rows added, all below the bounds",
+        promise="values out of range are aggregated at the edges, or not emitted: it says both",
+        does="drops them: fifty rows leave no trace, and the distribution is off",
+        remedy="clip before fitting",
+        claimed=nan,
+        claimed_hardened=nan,
+        exact=0.0,
+        exact_hardened=50.0,
+        one=_BASE,
+        other=np.append(_BASE, np.full(50, -5.0)),
+        event=_first_bin_empty,
+        implied=50.0,
+    ),
+)
+
+HOLDS, BROKEN, REFUSED = "holds", "broken", "refused"
+
+DROPPED, UNSEEN = "rows dropped", "nothing to see"
+
+
+_HARDENED_DOES = {
+    HOLDS: "keeps what its report states",
+    REFUSED: "takes no bounds from the data",
+    UNSEEN: "publishes nothing of the kind",
+    BROKEN: "breaks its promise",
+    DROPPED: "drops rows",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """How often an attack's event was seen on either data set; both 0 of 0 where it was refused."""
+
+    seen: tuple[int, int]
+    repeats: int
+
+
+def run(attack: Attack, subject: Subject, repeats: int, seed: int) -> Finding:
+    """Release both data sets ``repeats`` times.
+
+    Each data set has noise of its own. Where the class refuses the configuration, nothing is
+    released.
+    """
+    seen = []
+    for place, data in enumerate((attack.one, attack.other)):
+        own_seed = entropy.derived_seed(seed, "dpecdf", attack.name, subject.name, place)
+        configuration = (own_seed, attack.bins, attack.bounds, attack.public_noise)
+        released = subject.releases(data, *configuration)
+        attackers = subject.releases(attack.one, *configuration) if attack.public_noise else None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            try:
+                seen.append(
+                    sum(
+                        bool(attack.event(next(released), attackers and next(attackers)))
+                        for _ in range(repeats)
+                    )
+                )
+            except ValueError as error:
+                if "bounds: none found" not in str(error):
+                    raise
+                return Finding((0, 0), 0)
+    return Finding((seen[0], seen[1]), repeats)
+
+
+def row(counted: tuple, alpha: float) -> dict[str, float | str]:
+    """What the counts of one attack certify: a row of ``results/dpecdf/audit.tsv``.
+
+    Parameters
+    ----------
+    counted : named tuple
+        ``attack subject epsilon repeats seen seen_neighbour``.
+    alpha : float
+        Error probability of the two-sided interval of the loss.
+
+    Returns
+    -------
+    dict
+        Among others ``loss loss_low loss_high`` (of the event), ``detectable_epsilon`` (the smallest
+        loss that would have been certified as beyond the claim, at an event of even chances) and
+        ``verdict``: `HOLDS`, `BROKEN` (the certified bound exceeds the claim), `DROPPED` (no privacy is
+        lost, but rows that should count do not), `UNSEEN` (the event never came on either data set)
+        or `REFUSED`.
+    """
+    (attack,) = [each for each in ATTACKS if each.name == counted.attack]
+    hardened = counted.subject == Hardened.name
+    exact = attack.exact_hardened if hardened else attack.exact
+    claimed = (attack.claimed_hardened if hardened else attack.claimed) * counted.epsilon
+    loss, verdict, detectable = stats.Loss(nan, nan, nan), REFUSED, nan
+    if counted.repeats:
+        loss = stats.event_loss(counted.seen, counted.seen_neighbour, counted.repeats, alpha)
+        verdict = BROKEN if loss.low > claimed else HOLDS
+        if loss.high < attack.implied * counted.epsilon:
+            verdict = DROPPED
+        if counted.seen == counted.seen_neighbour == 0:
+            verdict = UNSEEN
+        elif np.isfinite(claimed):
+            detectable = stats.detectable_event_loss(counted.repeats, claimed, alpha)
+    return {
+        "attack": attack.name,
+        "subject": counted.subject,
+        "neighbours": attack.neighbours,
+        "repeats": counted.repeats,
+        "seen": counted.seen,
+        "seen_neighbour": counted.seen_neighbour,
+        "claimed_epsilon": claimed,
+        "loss": float(loss.estimate),
+        "loss_low": float(loss.low),
+        "loss_high": float(loss.high),
+        "exact_loss": exact * counted.epsilon,
+        "detectable_epsilon": detectable,
+        "verdict": verdict,
+        "promise": attack.promise,
+        "does": _HARDENED_DOES[verdict] if hardened else attack.does,
+        "remedy": "none needed" if hardened else attack.remedy,
+    }

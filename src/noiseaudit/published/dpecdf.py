@@ -1,0 +1,63 @@
+"""What the text of synthpriv's `DPEcdf` promises, beside what was found."""
+
+from __future__ import annotations
+
+from math import nan
+
+import pandas as pd
+
+from noiseaudit.dpecdf import agreement, audit
+
+
+def compare_promises(rows: pd.DataFrame) -> list[dict[str, float | str]]:
+    """The privacy loss that the text allows for each attack, beside what the attack found.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        ``audit.tsv``; the genuine class's rows are taken.
+
+    Returns
+    -------
+    list of dict
+        Rows of `numbers.COLUMNS`. ``published`` is the loss allowed, ``ours`` the event's, ``expected``
+        its exact value; a promise is kept unless the certified bound exceeds it.
+    """
+    genuine = rows[rows["subject"] != audit.Hardened.name]
+    return [
+        {
+            "source": "dpecdf",
+            "location": "class text",
+            "quantity": f"privacy loss, {row.attack} ({row.neighbours})",
+            "published": row.claimed_epsilon,
+            "ours": row.loss,
+            "ours_low": row.loss_low,
+            "ours_high": row.loss_high,
+            "expected": row.exact_loss,
+            "expected_sd": nan,
+            "deviation_sigma": nan,
+            "verdict": "reproduced" if row.verdict == audit.HOLDS else f"differs: {row.does}",
+            "our_deviation_sigma": nan,
+        }
+        for row in genuine.itertuples(index=False)
+    ]
+
+
+def compare_fits(rows: pd.DataFrame) -> dict[str, float | str]:
+    """How many of the fits that both classes make are equal to the last bit."""
+    fits = rows[rows["agreement"].isin([agreement.EQUAL, agreement.DIFFERENT])]
+    share = float((fits["agreement"] == agreement.EQUAL).mean())
+    return {
+        "source": "dpecdf",
+        "location": "class",
+        "quantity": f"share of {len(fits)} random fits equal to the last bit",
+        "published": 1.0,
+        "ours": share,
+        "ours_low": share,
+        "ours_high": share,
+        "expected": 1.0,
+        "expected_sd": 0.0,
+        "deviation_sigma": 0.0,
+        "verdict": "reproduced" if share == 1 else "differs: ours is not the genuine one",
+        "our_deviation_sigma": nan,
+    }

@@ -1,0 +1,274 @@
+# The private ECDF of synthpriv: audited as it was released, and hardened.
+
+SYNTHPRIV = config["dpecdf"]["releases"]
+UTILITY = config["dpecdf"]["utility"]
+ECDF_TIMED = config["dpecdf"]["benchmark"]
+AUDITS = config["dpecdf"]["false_alarms"]
+SUBJECTS = ["original", "hardened"] if SYNTHPRIV else ["hardened"]
+GENUINE = f"resources/synthpriv/{SYNTHPRIV[0]}" if SYNTHPRIV else []
+
+# What needs no wheel.
+DPECDF = [
+    *expand("figures/dpecdf/{name}.{format}", name=["fits", "utility", "audit"], format=FORMATS),
+    *expand("results/dpecdf/{name}.tsv", name=["audit", "utility", "false_alarms"]),
+]
+
+if SYNTHPRIV:
+    DPECDF += [
+        "results/dpecdf/audit.html",
+        "results/dpecdf/agreement.tsv",
+        "results/dpecdf/performance.tsv",
+        "results/notebooks/dpecdf.ipynb",
+        "results/notebooks/dpecdf.html",
+    ]
+
+
+wildcard_constraints:
+    subject=r"original|hardened",
+
+
+rule compare_classes:
+    """Our class against the genuine one on random configurations."""
+    input:
+        script="scripts/compare_classes.py",
+        modules=modules("scripts/compare_classes.py"),
+        site=GENUINE,
+    output:
+        table=ensure("results/dpecdf/agreement.tsv", non_empty=True),
+    log:
+        "logs/dpecdf/compare_classes.log",
+    conda:
+        "../../environment.yml"
+    params:
+        release=SYNTHPRIV,
+        configurations=config["dpecdf"]["configurations"],
+        seed=config["seed"],
+    shell:
+        "python {input.script} --site {input.site} --release {params.release}"
+        " --configurations {params.configurations} --seed {params.seed}"
+        " --table {output.table} --log {log}"
+
+
+rule audit_ecdf:
+    """Attack one class, and count what the attacker sees."""
+    input:
+        script="scripts/audit_ecdf.py",
+        modules=modules("scripts/audit_ecdf.py"),
+        site=lambda wildcards: GENUINE if wildcards.subject == "original" else [],
+    output:
+        table="results/dpecdf/audit/{subject}.tsv",
+    log:
+        "logs/dpecdf/audit_{subject}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        subject="{subject}",
+        genuine=lambda wildcards, input: (
+            f"--site {input.site} --release {SYNTHPRIV[0]}" if input.site else ""
+        ),
+        epsilon=config["dpecdf"]["epsilon"],
+        repeats=config["dpecdf"]["repeats"],
+        seed=config["seed"],
+    shell:
+        "python {input.script} --subject {params.subject} {params.genuine}"
+        " --epsilon {params.epsilon} --repeats {params.repeats} --seed {params.seed}"
+        " --table {output.table} --log {log}"
+
+
+rule tabulate_audit:
+    """What the attacks certify."""
+    input:
+        script="scripts/tabulate_audit.py",
+        modules=modules("scripts/tabulate_audit.py"),
+        counts=expand("results/dpecdf/audit/{subject}.tsv", subject=SUBJECTS),
+    output:
+        table=ensure("results/dpecdf/audit.tsv", non_empty=True),
+    log:
+        "logs/dpecdf/tabulate_audit.log",
+    conda:
+        "../../environment.yml"
+    params:
+        alpha=config["alpha"],
+    shell:
+        "python {input.script} --alpha {params.alpha} --table {output.table} --log {log} {input.counts}"
+
+
+rule measure_utility:
+    """How far private ECDFs are from the column's own."""
+    input:
+        script="scripts/measure_utility.py",
+        modules=modules("scripts/measure_utility.py"),
+    output:
+        table=ensure("results/dpecdf/utility.tsv", non_empty=True),
+    log:
+        "logs/dpecdf/measure_utility.log",
+    conda:
+        "../../environment.yml"
+    params:
+        settings=[
+            *(f"--epsilon {epsilon}" for epsilon in UTILITY["epsilons"]),
+            *(f"--bins {bins}" for bins in UTILITY["bins"]),
+            *(f"--rows {rows}" for rows in UTILITY["rows"]),
+        ],
+        repetitions=UTILITY["repetitions"],
+        seed=config["seed"],
+    shell:
+        "python {input.script} {params.settings} --repetitions {params.repetitions}"
+        " --alpha 0.05 --seed {params.seed} --table {output.table} --log {log}"
+
+
+rule benchmark_ecdf:
+    """Time a fit and the quantiles of each class in one interleaved run."""
+    input:
+        script="benchmarks/ecdf.py",
+        modules=modules("benchmarks/ecdf.py"),
+        site=GENUINE,
+    output:
+        table=ensure("results/dpecdf/performance.tsv", non_empty=True),
+    log:
+        "logs/dpecdf/benchmark_ecdf.log",
+    conda:
+        "../../environment.yml"
+    threads: workflow.cores
+    params:
+        release=SYNTHPRIV,
+        rows=ECDF_TIMED["rows"],
+        bins=ECDF_TIMED["bins"],
+        rounds=ECDF_TIMED["rounds"],
+        seed=config["seed"],
+    shell:
+        "python {input.script} --site {input.site} --release {params.release}"
+        " --rows {params.rows} --bins {params.bins} --rounds {params.rounds}"
+        " --seed {params.seed} --table {output.table} --log {log}"
+
+
+rule benchmark_audits:
+    """How often the audit flags a healthy configuration."""
+    input:
+        script="benchmarks/audits.py",
+        modules=modules("benchmarks/audits.py"),
+    output:
+        table=ensure("results/dpecdf/false_alarms.tsv", non_empty=True),
+    log:
+        "logs/dpecdf/benchmark_audits.log",
+    conda:
+        "../../environment.yml"
+    params:
+        audits=AUDITS["audits"],
+        repeats=AUDITS["repeats"],
+        seed=config["seed"],
+    shell:
+        "python {input.script} --audits {params.audits} --repeats {params.repeats}"
+        " --seed {params.seed} --table {output.table} --log {log}"
+
+
+rule compare_dpecdf:
+    """Each promise of the class's text beside what was found."""
+    input:
+        script="scripts/compare_dpecdf.py",
+        modules=modules("scripts/compare_dpecdf.py"),
+        audit="results/dpecdf/audit.tsv",
+        agreement="results/dpecdf/agreement.tsv",
+    output:
+        table=ensure("results/dpecdf/comparison.tsv", non_empty=True),
+    log:
+        "logs/dpecdf/compare.log",
+    conda:
+        "../../environment.yml"
+    shell:
+        "python {input.script} --audit {input.audit} --agreement {input.agreement}"
+        " --table {output.table} --log {log}"
+
+
+rule plot_fits:
+    """Private ECDFs over the true ones."""
+    input:
+        script="scripts/plot_fits.py",
+        modules=modules("scripts/plot_fits.py"),
+    output:
+        **drawing("dpecdf", "fits", "fits"),
+    log:
+        "logs/dpecdf/plot_fits.log",
+    conda:
+        "../../environment.yml"
+    params:
+        epsilons="--epsilon 1 --epsilon 0.05",
+        rows=2000,
+        bins=200,
+        seed=config["seed"],
+    shell:
+        "python {input.script} {params.epsilons} --rows {params.rows} --bins {params.bins}"
+        " --seed {params.seed} --figure {output.png} --log {log}"
+
+
+rule plot_utility:
+    """Error against epsilon, bins and rows."""
+    input:
+        script="scripts/plot_utility.py",
+        modules=modules("scripts/plot_utility.py"),
+        utility="results/dpecdf/utility.tsv",
+    output:
+        **drawing("dpecdf", "utility", "utility"),
+    log:
+        "logs/dpecdf/plot_utility.log",
+    conda:
+        "../../environment.yml"
+    params:
+        repetitions=UTILITY["repetitions"],
+        seed=config["seed"],
+    shell:
+        "python {input.script} --table {input.utility} --figure {output.png} --log {log}"
+
+
+rule plot_audit:
+    """What each attack certifies against the claim."""
+    input:
+        script="scripts/plot_audit.py",
+        modules=modules("scripts/plot_audit.py"),
+        audit="results/dpecdf/audit.tsv",
+    output:
+        **drawing("dpecdf", "audit", "audit"),
+    log:
+        "logs/dpecdf/plot_audit.log",
+    conda:
+        "../../environment.yml"
+    params:
+        repeats=config["dpecdf"]["repeats"],
+        epsilon=config["dpecdf"]["epsilon"],
+        alpha=config["alpha"],
+    shell:
+        "python {input.script} --table {input.audit} --figure {output.png} --log {log}"
+
+
+rule render_audit:
+    """audit.tsv as a page that the report shows inline."""
+    input:
+        script="scripts/render_table.py",
+        modules=modules("scripts/render_table.py"),
+        table="results/dpecdf/audit.tsv",
+    output:
+        page=report(
+            "results/dpecdf/audit.html",
+            caption="../report/audit.rst",
+            category="DPEcdf",
+            labels={"figure": "table: audit"},
+        ),
+    log:
+        "logs/dpecdf/render_audit.log",
+    conda:
+        "../../environment.yml"
+    params:
+        title="Attacks on the private ECDF",
+        columns=[
+            f"--column {name}"
+            for name in (
+                "attack subject verdict claimed_epsilon loss loss_low loss_high exact_loss repeats"
+                " promise does remedy"
+            ).split()
+        ],
+        repeats=config["dpecdf"]["repeats"],
+        epsilon=config["dpecdf"]["epsilon"],
+        alpha=config["alpha"],
+    shell:
+        "python {input.script} --table {input.table} --title {params.title:q} {params.columns}"
+        " --page {output.page} --log {log}"
