@@ -22,8 +22,6 @@ from noiseaudit.cks20 import diagnosis, exact, kernels, reference
 CASCADE_DRAWS, REFERENCE_SHARE = 500_000, 50
 """Draws a round: enough for the fast, a fiftieth of a wheel's for the slow."""
 
-GROWTH_ROUNDS = 10
-
 GROWTH_DRAWS = (10_000, 100_000, 1_000_000, 10_000_000)
 """Sizes at which the time a draw must stay the same."""
 
@@ -137,7 +135,7 @@ def benchmark_samplers(
         table.loc[chosen, "bytes_per_draw"] = bytes_per_draw(variant, s, CASCADE_DRAWS, seed)
     table["entropy_bytes"] = entropy_bytes(s)
     tables.write_table(performance, table)
-    tables.write_table(growth, grown(sites, s, scales, draws, seed))
+    tables.write_table(growth, grown(sites, s, scales, draws, max(2, rounds // 2), seed))
 
 
 def wheel(stack: ExitStack, site: Path, release: str, scale: Fraction, draws: int) -> Timed:
@@ -167,6 +165,7 @@ def grown(
     scale: Fraction,
     scales: tuple[int, ...],
     draws: int,
+    rounds: int,
     seed: int,
 ) -> pd.DataFrame:
     """Time a draw over scales (the last release, the cascade) and over sizes (the cascade)."""
@@ -180,15 +179,16 @@ def grown(
             samplers["cascade fixed"] = compiled("fixed", s, CASCADE_DRAWS, seed)
             used = bytes_per_draw("fixed", s, CASCADE_DRAWS, seed)
             extra = {"over": "scale", "scale": str(s), "bytes_per_draw": used}
-            rows.append(_growth_rows(samplers, extra | {"entropy_bytes": entropy_bytes(s)}))
+            extra |= {"entropy_bytes": entropy_bytes(s)}
+            rows.append(_growth_rows(samplers, rounds, extra))
     for size in GROWTH_DRAWS:
         samplers = {"cascade fixed": compiled("fixed", scale, size, seed)}
-        rows.append(_growth_rows(samplers, {"over": "draws", "scale": str(scale)}))
+        rows.append(_growth_rows(samplers, rounds, {"over": "draws", "scale": str(scale)}))
     return pd.concat(rows)
 
 
-def _growth_rows(samplers: dict[str, Timed], extra: dict) -> pd.DataFrame:
-    table = summarise(samplers, interleaved(samplers, GROWTH_ROUNDS))
+def _growth_rows(samplers: dict[str, Timed], rounds: int, extra: dict) -> pd.DataFrame:
+    table = summarise(samplers, interleaved(samplers, rounds))
     return table.drop(columns=["ratio_to_first", "ratio_standard_error"]).assign(**extra)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from noiseaudit import entropy, stats
 from noiseaudit.dpecdf.agreement import grid
-from noiseaudit.dpecdf.ecdf import HardenedEcdf, fit_columns
+from noiseaudit.dpecdf.ecdf import BoundsRequired, HardenedEcdf, fit_columns
 
 Data = np.ndarray
 """A column, shape (n,), or a table, shape (n, columns)."""
@@ -35,7 +35,7 @@ class Subject(Protocol):
         seed: int,
         bins: int,
         bounds: tuple[float, float] | None,
-        public_noise: bool,
+        default_noise: bool,
     ) -> Iterator[Any]:
         """Fitted ECDFs of the same data, without end."""
 
@@ -54,10 +54,10 @@ class Original:
         seed: int,
         bins: int,
         bounds: tuple[float, float] | None,
-        public_noise: bool,
+        default_noise: bool,
     ) -> Iterator[Any]:
         generator = entropy.generator(seed, "dpecdf", "audit")
-        rng = None if public_noise else generator
+        rng = None if default_noise else generator
         if data.ndim == 1:
             while True:
                 yield self.ecdf_class(self.epsilon, bins, bounds=bounds).fit(data, rng)
@@ -73,7 +73,7 @@ class Original:
 
 @dataclass(frozen=True)
 class Hardened:
-    """`HardenedEcdf`; its noise is seeded here, so that the audit can be repeated."""
+    """`HardenedEcdf`; its noise is seeded, but where its default is attacked."""
 
     epsilon: float
     name: str = "hardened"
@@ -84,10 +84,10 @@ class Hardened:
         seed: int,
         bins: int,
         bounds: tuple[float, float] | None,
-        public_noise: bool,
+        default_noise: bool,
     ) -> Iterator[Any]:
         # Its default noise is the operating system's, which no seed and no other user repeats.
-        source = None if public_noise else entropy.byte_source("pcg64", seed, "dpecdf", "audit")
+        source = None if default_noise else entropy.byte_source("pcg64", seed, "dpecdf", "audit")
         if data.ndim == 1:
             ecdf = HardenedEcdf(self.epsilon, bounds, bins, source)
             while True:
@@ -126,7 +126,7 @@ class Attack:
     event : callable
         ``event(released, own)``: whether an attacker sees it in what was released; ``own`` is what the
         attacker gets from the class with the first data set and its default noise.
-    public_noise : bool
+    default_noise : bool
         Whether the class is used with its default noise.
     """
 
@@ -144,7 +144,7 @@ class Attack:
     event: Callable[[Any, Any], bool]
     bins: int = 2
     bounds: tuple[float, float] | None = (0.0, 2.0)
-    public_noise: bool = False
+    default_noise: bool = False
     implied: float = -inf
 
 
@@ -208,7 +208,7 @@ ATTACKS = (
         one=_BASE,
         other=np.append(_BASE, 0.5),
         event=_is_the_attackers_own,
-        public_noise=True,
+        default_noise=True,
     ),
     Attack(
         name="derived bounds",
@@ -317,9 +317,9 @@ def run(attack: Attack, subject: Subject, repeats: int, seed: int) -> Finding:
     seen = []
     for place, data in enumerate((attack.one, attack.other)):
         own_seed = entropy.derived_seed(seed, "dpecdf", attack.name, subject.name, place)
-        configuration = (own_seed, attack.bins, attack.bounds, attack.public_noise)
+        configuration = (own_seed, attack.bins, attack.bounds, attack.default_noise)
         released = subject.releases(data, *configuration)
-        attackers = subject.releases(attack.one, *configuration) if attack.public_noise else None
+        attackers = subject.releases(attack.one, *configuration) if attack.default_noise else None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             try:
@@ -329,9 +329,7 @@ def run(attack: Attack, subject: Subject, repeats: int, seed: int) -> Finding:
                         for _ in range(repeats)
                     )
                 )
-            except ValueError as error:
-                if "bounds: none found" not in str(error):
-                    raise
+            except BoundsRequired:
                 return Finding((0, 0), 0)
     return Finding((seen[0], seen[1]), repeats)
 

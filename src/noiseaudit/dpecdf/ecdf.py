@@ -40,6 +40,10 @@ _PAD, _LEAST_PAD = 0.05, 1e-6
 """By how much a support taken from the data is widened: a share of it, and at least so much."""
 
 
+class BoundsRequired(ValueError):
+    """No public bounds were given where the data's own would tell of it."""
+
+
 @dataclass
 class _Released:
     """What is published of a column: a distribution on a grid, linear between its edges."""
@@ -250,7 +254,7 @@ class HardenedEcdf(_Ecdf):
         if not isinstance(bins, int | np.integer) or bins < FEWEST_BINS:
             raise ValueError(f"bins: {bins!r} found, an integer of at least {FEWEST_BINS} expected")
         if bounds is None:
-            raise ValueError("bounds: none found, public (min, max) expected")
+            raise BoundsRequired("bounds: none found, public (min, max) expected")
         self.bounds, self.bins = _valid_bounds(bounds), int(bins)
         self.scale = Fraction(ceil(SCALE_GRID / Fraction(asked)), SCALE_GRID)
         self._noise = kernels.Cascade("fixed", self.scale, source or entropy.FreshBytes())
