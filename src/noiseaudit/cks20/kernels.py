@@ -37,8 +37,8 @@ LARGEST_TERM = 2**56
 LARGEST_TABLE = 1_000_000
 """Largest numerator of a scale for which every proposal is tabulated; `taylor` takes no larger."""
 
-_BUFFER = 1 << 16
-"""Bytes fetched when the buffer runs out."""
+_BUFFER, _BYTES_PER_DRAW = 1 << 16, 64
+"""Bytes fetched when the buffer runs out: so many for each draw to come, up to a limit."""
 
 _DOUBT = Decimal("1e-58")
 
@@ -330,7 +330,8 @@ class Cascade:
             done += finished
             self._unread = self._unread[position:]
             if stop == _EXHAUSTED:
-                self._unread = np.concatenate([self._unread, self._source.read(_BUFFER)])
+                wanted = min(_BUFFER, _BYTES_PER_DRAW * (outputs.size - done))
+                self._unread = np.concatenate([self._unread, self._source.read(wanted)])
             elif stop == _OVERFLOW:
                 sampler = reference.VARIANTS[self._variant](self)
                 outputs[done] = sampler.discrete_laplace(self._scale)

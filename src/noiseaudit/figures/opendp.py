@@ -307,6 +307,7 @@ def _draw_relative(ax: Axes, sample: diagnosis.Sample, label: str, in_scales: bo
     ax.axhline(0, color=style.GREY, linewidth=0.6)
     ax.vlines(place, 0, deviation, color=style.FAULTY, linewidth=max(0.5, 30 / x.size))
     ax.plot(place, deviation, "o", color=style.FAULTY, markersize=max(1, min(3.5, 200 / x.size)))
+    ax.margins(y=0.16)
     seen = np.any(np.abs(deviation) > 3 * sigma)
     label += "" if seen else ": within 3σ at this N"
     ax.annotate(label, (0.012, 0.95), xycoords="axes fraction", va="top", fontweight="bold")
