@@ -1,5 +1,6 @@
 """The project on small samples, run once for all tests that look at its outputs."""
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -60,6 +61,15 @@ class Project:
 
     def script(self, name: str, *arguments: object) -> subprocess.CompletedProcess:
         return self.run("python", f"scripts/{name}.py", *map(str, arguments))
+
+    def outputs(self) -> dict[str, str]:
+        """Checksums of everything that the pipeline made."""
+        files = [path for top in ("results", "figures") for path in (self.folder / top).rglob("*")]
+        return {
+            str(path.relative_to(self.folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in files
+            if path.is_file() and path.name != "README.md"
+        }
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,5 @@
 """The DAG, by running it on small samples with the real wheels."""
 
-import hashlib
 import os
 import re
 
@@ -8,7 +7,6 @@ import nbformat
 import numpy as np
 import pytest
 
-from conftest import Project
 from noiseaudit import tables
 
 COLUMNS = {
@@ -41,13 +39,6 @@ FIGURES += [f"opendp/{name}" for name in CASCADE_PLOTS + OPENDP_PLOTS]
 
 NOTEBOOKS = ("opendp", "realised_privacy", "dptext", "dpecdf")
 
-VARYING = ("results/dptext/performance", "results/notebooks/dptext", "results/opendp/performance")
-VARYING += ("results/opendp/growth", "results/opendp/comparison", "results/comparison")
-VARYING += ("results/notebooks/opendp", "figures/opendp/performance")
-VARYING += ("results/dpecdf/performance", "results/notebooks/dpecdf")
-VARYING += ("results/dpecdf/audit", "figures/dpecdf/audit")
-"""Outputs that hold measured times, or come from the operating system's entropy."""
-
 
 @pytest.fixture(scope="module")
 def releases(finished):
@@ -57,16 +48,6 @@ def releases(finished):
 @pytest.fixture(scope="module")
 def losses(finished):
     return tables.read_table(finished.folder / "results/opendp/plrv.tsv", text=["source"])
-
-
-def outputs(project: Project) -> dict[str, str]:
-    """Checksums of everything that the pipeline made."""
-    files = [path for top in ("results", "figures") for path in (project.folder / top).rglob("*")]
-    return {
-        str(path.relative_to(project.folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in files
-        if path.is_file() and path.name != "README.md"
-    }
 
 
 def planned(run) -> dict[str, int]:
@@ -178,34 +159,8 @@ def test_nothing_is_left_to_do(finished):
 
 
 def test_no_temporary_files_are_left(finished):
-    made = [name for name in outputs(finished) if "/." in name]
+    made = [name for name in finished.outputs() if "/." in name]
     assert made == []
-
-
-def test_same_samples_same_bytes(finished, spare):
-    """Everything but draws and measured times, made again on one core under another hash seed."""
-    for name in outputs(spare):
-        if not name.endswith((".parquet", "performance.tsv", "growth.tsv")):
-            (spare.folder / name).unlink()
-    run = spare.snakemake("--cores", "1", PYTHONHASHSEED="123", LC_ALL="C", TZ="Asia/Tokyo")
-    assert run.returncode == 0, run.stderr[-3000:]
-    assert "rule draw_release" not in run.stderr
-    assert repeatable(spare) == repeatable(finished)
-    one, other = (untimed(project) for project in (finished, spare))
-    assert len(one) > 40
-    assert one.equals(other)
-
-
-def repeatable(project):
-    return {name: sum_ for name, sum_ in outputs(project).items() if not name.startswith(VARYING)}
-
-
-def untimed(project):
-    """The comparison without its measured times."""
-    rows = tables.read_table(project.folder / "results/comparison.tsv")
-    return rows[~rows["quantity"].str.startswith(("microseconds", "time of"))].reset_index(
-        drop=True
-    )
 
 
 def plots(*names: str) -> set[str]:
@@ -308,7 +263,7 @@ def test_a_truncated_sample_in_the_cache_stops_the_run(spare):
     content = (spare.folder / name).read_bytes()
     (spare.folder / name).unlink()
     (spare.folder / name).write_bytes(content[:-3000])
-    before = outputs(spare)
+    before = spare.outputs()
     run = spare.snakemake("results/opendp/plrv.tsv")
     assert run.returncode != 0
     (line,) = [line for line in run.stderr.splitlines() if line.startswith("tabulate_plrv: ")]
@@ -316,7 +271,7 @@ def test_a_truncated_sample_in_the_cache_stops_the_run(spare):
     assert "truncated" in line
     assert "Traceback" not in run.stderr
     before.pop("results/opendp/plrv.tsv")
-    assert outputs(spare) == before
+    assert spare.outputs() == before
 
 
 def test_the_report_shows_every_figure_and_table(finished, tmp_path):
@@ -327,24 +282,6 @@ def test_the_report_shows_every_figure_and_table(finished, tmp_path):
     for name in [*(f"{figure.split('/')[1]}.png" for figure in FIGURES), *pages]:
         assert name in report
     assert "on the operating system's entropy" in report.replace("’", "'").replace("&#x27;", "'")
-
-
-def test_without_releases_nothing_needs_a_wheel(sources):
-    (sources.folder / "config/none.yaml").write_text(
-        "opendp: {releases: [], scales: [3], contrast: {scale: 3}, traces: {entropies: [pcg64],"
-        " scales: [3], draws: 100_000}, deep: {draws: 100_000}, false_alarms: {traces: 10},"
-        " exact: {largest_scale: 100, compositions: [1]}}\n"
-        "dpecdf: {releases: [], repeats: 100, utility: {epsilons: [1], bins: [10], rows: [100],"
-        " repetitions: 2}, false_alarms: {audits: 10, repeats: 100}}\n"
-        "dptext: {mechanisms: [laplace], dimensions: [1, 2], repeats: 1000, repetitions: 2,"
-        " panel_draws: 100, benchmark: {repeats: [1000, 2000]}}\n"
-    )
-    run = sources.snakemake(config="config/none.yaml")
-    assert run.returncode == 0, run.stderr[-3000:]
-    assert not list(sources.folder.glob("resources/opendp/*"))
-    assert not list(sources.folder.glob("resources/synthpriv/*"))
-    assert (sources.folder / "results/dptext/losses.tsv").is_file()
-    assert (sources.folder / "results/comparison.tsv").is_file()
 
 
 def test_the_gallery_holds_figures_of_the_pipeline(finished):
