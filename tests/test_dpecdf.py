@@ -136,6 +136,9 @@ def test_a_missing_value_counts_nowhere():
         for values in (np.append(COLUMN, np.nan), COLUMN)
     )
     assert np.array_equal(with_nan.cdf, without.cdf)
+    masked = np.ma.masked_array(np.append(COLUMN, 5.0), [*np.zeros(101), 1])
+    hidden = HardenedEcdf(1.0, BOUNDS, 10, source("nan")).fit(masked)
+    assert np.array_equal(hidden.cdf, without.cdf)
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 3.0])
@@ -156,7 +159,16 @@ def test_columns_split_the_budget():
     hardened = fit_columns(frame, 0.9, lambda _, share: HardenedEcdf(share, (0, 100)))
     assert hardened.report()["epsilon"] <= 0.9
     with pytest.raises(ValueError, match="column b: values: NaN found"):
-        fit_columns({"a": COLUMN, "b": [1, np.nan]}, 1.0, lambda *_: DPEcdf(bounds=BOUNDS))
+        fit_columns(
+            {"a": COLUMN, "b": [1, np.nan]}, 1.0, lambda _, share: DPEcdf(share, bounds=BOUNDS)
+        )
+    with pytest.raises(ValueError, match=r"column a: epsilon: 5 found, at most 0\.3 expected"):
+        fit_columns(frame, 0.9, lambda *_: DPEcdf(5, bounds=(0, 100)))
+    same = DPEcdf(0.1, bounds=(0, 100))
+    with pytest.raises(ValueError, match="column b: ecdf: another column's found"):
+        fit_columns(frame, 0.9, lambda *_: same)
+    with pytest.raises(ValueError, match="frame: columns a, a found, distinct names"):
+        fit_columns(pd.DataFrame([[1, 2]], columns=["a", "a"]), 1.0, lambda *_: same)
     with pytest.raises(ValueError, match="frame: no column found"):
         fit_columns({}, 1.0, lambda *_: DPEcdf())
 
@@ -174,7 +186,7 @@ BAD = [
     (lambda: DPEcdf(q_low=2), "q_low: 2 found"),
     (lambda: DPEcdf(bounds=BOUNDS).fit([]), "values: 0 found, at least 2"),
     (lambda: DPEcdf(bounds=BOUNDS).fit([1]), "values: 1 found, at least 2"),
-    (lambda: DPEcdf(bounds=BOUNDS).fit(["a", "b"]), "values: numbers expected"),
+    (lambda: DPEcdf(bounds=BOUNDS).fit(["a", "b"]), "values: <U1 found, numbers expected"),
     (lambda: DPEcdf(bounds=BOUNDS).fit([1, np.nan]), "values: NaN found"),
     (lambda: DPEcdf(bounds=BOUNDS).fit([1, np.inf]), "values: infinity found"),
     (lambda: DPEcdf().fit([1e300, 1e300]), "has no 200 bins in floating point"),
@@ -184,7 +196,14 @@ BAD = [
     (lambda: HardenedEcdf(1e9, BOUNDS), r"epsilon: 1000000000\.0 found, from 1e-10"),
     (lambda: HardenedEcdf(1e-13, BOUNDS), "epsilon: 1e-13 found, from 1e-10"),
     (lambda: HardenedEcdf(1, BOUNDS, "x"), "bins: 'x' found, an integer"),
-    (lambda: HardenedEcdf(1, BOUNDS).fit(["a"]), "values: numbers expected"),
+    (lambda: HardenedEcdf(1, BOUNDS).fit(["a"]), "values: <U1 found, numbers expected"),
+    (lambda: HardenedEcdf(1, BOUNDS).fit([[1, 2]]), "values: 2 dimensions found, one column"),
+    (lambda: HardenedEcdf(1, BOUNDS).fit([10**400]), "values: numbers expected"),
+    (lambda: HardenedEcdf(1, BOUNDS).fit(np.array(["2020"], "M8[Y]")), "datetime64.* found"),
+    (lambda: DPEcdf(bins="x"), "bins: 'x' found, an integer"),
+    (lambda: DPEcdf(q_high="a"), "q_high: 'a' found"),
+    (lambda: DPEcdf(bounds=BOUNDS).fit(COLUMN, 3), "rng: 3 found, a numpy.random.Generator"),
+    (lambda: DPEcdf(bounds=BOUNDS).fit(np.ma.masked_less(COLUMN, 1)), "values: NaN found"),
     (lambda: HardenedEcdf(1, None), "bounds: none found"),
     (lambda: HardenedEcdf(1, BOUNDS, 1), "bins: 1 found"),
 ]

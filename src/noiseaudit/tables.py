@@ -31,7 +31,7 @@ DIGESTS_KEY = b"noiseaudit.sha256"
 OPERATING_SYSTEM = "operating system"
 """Stands for the seed in the provenance of what was drawn from the operating system's entropy."""
 
-_REMEDY = "remove it, and the next run makes it again"
+_REMEDY = "if the pipeline made it, remove it: the next run makes it again"
 
 
 class DamagedFile(ValueError):

@@ -499,7 +499,7 @@ rule plot_scale_and_source:
         sources=expand(
             TRACE,
             variant="faulty",
-            entropy=TRACED["entropies"],
+            entropy=[name for name in TRACED["entropies"] if name != "stuck"],
             scale=CONTRAST["scale"],
             draws=TRACED["draws"],
         ),

@@ -33,6 +33,8 @@ SMALLEST_EPSILON, LARGEST_EPSILON = 1e-10, float(SCALE_GRID)
 _EDGE = 1e-12
 """Quantiles and steps of the distribution are kept this far from 0."""
 
+_ROUNDING = 1e-12
+
 _BLOCK = 1 << 15
 """Values looked at together."""
 
@@ -140,10 +142,13 @@ class DPEcdf(_Ecdf):
         bounds: tuple[float, float] | None = None,
     ) -> None:
         self.epsilon = _valid_epsilon(epsilon)
-        self.bins = max(FEWEST_BINS, int(bins))
+        try:
+            self.bins = max(FEWEST_BINS, int(bins))
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"bins: {bins!r} found, an integer expected") from error
         for name, q in (("q_low", q_low), ("q_high", q_high)):
-            if not 0 <= q <= 1:
-                raise ValueError(f"{name}: {q} found, a number in 0..1 expected")
+            if not (isinstance(q, int | float | np.number) and 0 <= q <= 1):
+                raise ValueError(f"{name}: {q!r} found, a number in 0..1 expected")
         self.q_low, self.q_high = float(q_low), float(q_high)
         self.bounds = None if bounds is None else _valid_bounds(bounds)
         self.n = 0
@@ -169,6 +174,8 @@ class DPEcdf(_Ecdf):
             raise ValueError(f"values: {column.size} found, at least 2 expected")
         self.n = column.size
         rng = rng or np.random.default_rng(0)
+        if not hasattr(rng, "laplace"):
+            raise ValueError(f"rng: {rng!r} found, a numpy.random.Generator expected")
         low, high = self.bounds or self._support(column)
         counts = np.histogram(column, bins=self.bins, range=(low, high))[0].astype(np.float64)
         self._released = _Released.of(
@@ -265,7 +272,7 @@ class HardenedEcdf(_Ecdf):
         return float(1 / self.scale)
 
     def fit(self, values: ArrayLike) -> HardenedEcdf:
-        """Build the distribution of a column of any size.
+        """Build the distribution of a column of any size; each fit spends epsilon anew.
 
         Infinities count in the edge bins; NaN, the missing value, counts in none. Neither is refused,
         since a refusal would tell of the row.
@@ -273,8 +280,10 @@ class HardenedEcdf(_Ecdf):
         Raises
         ------
         ValueError
-            If the column holds no numbers.
+            If the column is not one of numbers.
         """
+        if np.ndim(values) != 1:
+            raise ValueError(f"values: {np.ndim(values)} dimensions found, one column expected")
         column = _numbers(values)
         counts = np.histogram(column, bins=self.bins, range=self.bounds)[0]
         below, above = _outside(column, *self.bounds)
@@ -328,21 +337,29 @@ def fit_columns(
     make : callable
         ``make(name, epsilon)`` gives the unfitted `DPEcdf` or `HardenedEcdf` of a column.
     *fit_arguments
-        Passed on to each ``fit`` behind the values: a generator, say.
+        Passed on to each ``fit`` behind the values: the generator of a `DPEcdf`, say.
 
     Raises
     ------
     ValueError
-        If there is no column, or as the class does, with the column's name.
+        If there is no column, two of one name, or one that claims more than its share or is not
+        an object of its own; or as the class does, with the column's name.
     """
     names = list(frame)
     if not names:
         raise ValueError("frame: no column found, at least one expected")
+    if len(set(names)) < len(names):
+        raise ValueError(f"frame: columns {', '.join(names)} found, distinct names expected")
     share = _valid_epsilon(total_epsilon) / len(names)
     fitted = {}
     for name in names:
         try:
-            fitted[name] = make(name, share).fit(frame[name], *fit_arguments)
+            ecdf = make(name, share)
+            if ecdf.epsilon > share * (1 + _ROUNDING):
+                raise ValueError(f"epsilon: {ecdf.epsilon:g} found, at most {share:g} expected")
+            if any(ecdf is other for other in fitted.values()):
+                raise ValueError("ecdf: another column's found, one of its own expected")
+            fitted[name] = ecdf.fit(frame[name], *fit_arguments)
         except ValueError as error:
             raise ValueError(f"column {name}: {error}") from error
     return Columns(fitted)
@@ -365,9 +382,14 @@ def _valid_bounds(bounds: tuple[float, float]) -> tuple[float, float]:
 
 
 def _numbers(values: ArrayLike) -> np.ndarray:
+    if isinstance(values, np.ma.MaskedArray):
+        values = values.astype(float).filled(np.nan)
+    array = np.asarray(values)
+    if array.dtype.kind not in "biufO":
+        raise ValueError(f"values: {array.dtype} found, numbers expected")
     try:
-        return np.asarray(values, dtype=float).ravel()
-    except (TypeError, ValueError) as error:
+        return array.astype(float).ravel()
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError("values: numbers expected, something else found") from error
 
 

@@ -459,7 +459,7 @@ def diagnosis_overview(rows: pd.DataFrame) -> Figure:
     """
     variants = list(dict.fromkeys(rows["variant"]))
     traces = list(dict.fromkeys(zip(rows["entropy"], rows["scale"], strict=True)))
-    figure = Figure(figsize=(3.2 + 0.16 * len(traces) * len(variants), 6.4))
+    figure = Figure(figsize=(3.2 + max(3.6, 0.16 * len(traces)) * len(variants), 6.4))
     axes = figure.subplots(2, len(variants), sharex=True, sharey=True, squeeze=False)
     with np.errstate(divide="ignore"):
         strength = np.minimum(-np.log10(rows["p_pooled"]), _STRONGEST)
