@@ -266,7 +266,7 @@ def neighbour_losses(sample: Sample, alpha: float) -> pd.DataFrame:
             "loss": loss.estimate,
             "loss_low": loss.low,
             "loss_high": loss.high,
-            "exact_loss": np.nan if law is None else np.log(law.pmf(x) / law.pmf(x + 1)),
+            "exact_loss": np.nan if law is None else law.losses(x),
             "bound": bound,
             "within_3sigma": ~outside,
         }

@@ -71,6 +71,11 @@ class Law:
         variance, fourth = (float(np.sum((values - mean) ** k * probabilities)) for k in (2, 4))
         return cls(int(values[0]), int(values[-1]), probabilities, mean, variance, fourth)
 
+    def inside(self, histogram: stats.Histogram) -> np.ndarray:
+        """Counts of the outputs from ``lowest`` to ``highest``."""
+        start = histogram.cutoff + 1 + self.lowest
+        return histogram.counts[start : start + self.probabilities.size]
+
     def sample_variance(self, draws: int) -> stats.Moments:
         """Mean and standard error of the variance of ``draws`` outputs."""
         return stats.Moments(self.variance, sqrt(max(self.fourth - self.variance**2, 0) / draws))
@@ -94,6 +99,12 @@ def coarse(values: np.ndarray, m: int) -> np.ndarray:
     if m <= LARGEST_UNIFORM:
         return values
     return np.array([value * UNIFORM_BINS // m for value in values.tolist()], dtype=np.int64)
+
+
+def coarse_coins(d: int, variant: str) -> np.ndarray:
+    """``P(bernoulli_exp1(u/d))`` of each first proposal u, or mean of each bin of them (`coarse`)."""
+    bin_of = coarse(np.arange(d), d)
+    return np.bincount(bin_of, weights=exact.coins(d, variant)) / np.bincount(bin_of)
 
 
 def geometric(law: exact.IntegerLaw, highest: int) -> Law:
@@ -231,10 +242,7 @@ def _coin_given_proposal(tally: Tally, scale: Fraction) -> stats.ChiSquare:
     The faulty division moves some coins up and others down. Over all proposals that cancels, at
     scale 100 almost entirely; proposal by proposal it cannot. One degree of freedom each.
     """
-    d, bins = scale.numerator, tally.coins.shape[0]
-    u = np.arange(d)
-    bin_of = coarse(u, d)
-    p = np.bincount(bin_of, weights=exact.coins(d, "fixed"), minlength=bins) / np.bincount(bin_of)
+    p = coarse_coins(scale.numerator, "fixed")
     thrown = tally.coins.sum(axis=1)
     spread = thrown * p * (1 - p)
     tested = spread >= stats.POOLED_MINIMUM
@@ -246,8 +254,7 @@ def _coin_given_proposal(tally: Tally, scale: Fraction) -> stats.ChiSquare:
 
 
 def _against(histogram: stats.Histogram, law: Law, own: Law, draws: int) -> dict[str, float]:
-    start = histogram.cutoff + 1 + law.lowest
-    inside = histogram.counts[start : start + law.probabilities.size]
+    start, inside = histogram.cutoff + 1 + law.lowest, law.inside(histogram)
     below, above = histogram.counts[:start].sum(), histogram.counts[start + inside.size :].sum()
     tail = max(1 - float(law.probabilities.sum()), 0.0)
     left = tail / 2 if law.lowest < 0 else 0.0

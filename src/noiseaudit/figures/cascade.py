@@ -55,7 +55,7 @@ class Trace:
 
     @property
     def colour(self) -> str:
-        return style.FAULTY if self.variant == "faulty" else style.FIXED
+        return style.colour_of(self.variant)
 
     def row(self, layer: str) -> pd.Series:
         return self.rows.set_index("layer").loc[layer]
@@ -67,7 +67,7 @@ def uniform(trace: Trace) -> Figure:
     figure = Figure(figsize=(10, 3.6))
     left, right = figure.subplots(1, 2, width_ratios=[1.5, 1])
     law = layers.uniform(256)
-    counts = _inside(trace, "uniform_bits", law)
+    counts = law.inside(trace.tally.histograms["uniform_bits"])
     _draw_residuals(
         left, np.arange(256), counts, trace.tally.draws * law.probabilities, style.FIXED
     )
@@ -78,11 +78,11 @@ def uniform(trace: Trace) -> Figure:
     left.set_ylim(-4.9, 4.9)
     d = trace.scale.numerator
     law = layers.uniform(d)
-    counts = _inside(trace, "uniform_below", law)
+    counts = law.inside(trace.tally.histograms["uniform_below"])
     expected = trace.tally.draws * law.probabilities
     percent = 100 * (counts / expected - 1)
     sigma = 100 / np.sqrt(expected) * np.sqrt(1 - law.probabilities)
-    right.axhline(0, color=style.CLAIMED, linewidth=1, linestyle=(0, (5, 2)))
+    right.axhline(0, color=style.CLAIMED, linewidth=1, linestyle=style.DASHED)
     right.errorbar(
         np.arange(counts.size), percent, 3 * sigma, fmt="o", color=style.FIXED, capsize=3
     )
@@ -101,13 +101,6 @@ def uniform(trace: Trace) -> Figure:
         )
     style.label_panels([left, right])
     return figure
-
-
-def _inside(trace: Trace, layer: str, law: layers.Law) -> np.ndarray:
-    """Counts of a layer's outputs on the bins of its law."""
-    histogram = trace.tally.histograms[layer]
-    start = histogram.cutoff + 1 + law.lowest
-    return histogram.counts[start : start + law.probabilities.size]
 
 
 def _draw_residuals(
@@ -153,19 +146,15 @@ def bernoulli_exp(traces: Sequence[Trace]) -> Figure:
 
 def _draw_coins(ax: Axes, trace: Trace) -> None:
     d = trace.scale.numerator
-    bins = trace.tally.coins.shape[0]
-    u = np.arange(d)
-    bin_of = layers.coarse(u, d)
-    theory = np.bincount(bin_of, weights=exact.coins(d, "fixed")) / np.bincount(bin_of)
-    own = np.bincount(bin_of, weights=exact.coins(d, trace.variant)) / np.bincount(bin_of)
+    theory, own = (layers.coarse_coins(d, variant) for variant in ("fixed", trace.variant))
     held, thrown = trace.tally.coins[:, 1], trace.tally.coins.sum(axis=1)
     interval = stats.clopper_pearson(held, thrown, _INTERVAL)
     share = held / thrown
-    x = np.arange(bins)
-    ax.axhline(0, color=style.CLAIMED, linewidth=1, linestyle=(0, (5, 2)))
+    x = np.arange(theory.size)
+    ax.axhline(0, color=style.CLAIMED, linewidth=1, linestyle=style.DASHED)
     ax.stairs(
         100 * (own / theory - 1),
-        np.arange(bins + 1) - 0.5,
+        np.arange(theory.size + 1) - 0.5,
         baseline=None,
         color=style.SKY,
         linewidth=1.8,
@@ -253,7 +242,7 @@ def fits(traces: Sequence[Trace], shown: Sequence[str]) -> Figure:
 
 def _draw_fit(top: Axes, bottom: Axes, trace: Trace, layer: str) -> None:
     law = layers.laws(trace.scale, "fixed", trace.tally.draws)[layer]
-    counts = _inside(trace, layer, law)
+    counts = law.inside(trace.tally.histograms[layer])
     x = np.arange(law.lowest, law.highest + 1)
     expected = trace.tally.draws * law.probabilities
     edges = np.append(x - 0.5, x[-1] + 0.5)
@@ -300,7 +289,7 @@ def taylor_bracket() -> Figure:
     left.fill_between(step, above, 1, step="mid", color=style.FAULTY, alpha=0.25, linewidth=0)
     left.step(step, above, where="mid", color=style.FAULTY)
     left.step(step, below, where="mid", color=style.FIXED)
-    left.axhline(exp(-x), color=style.CLAIMED, linewidth=1, linestyle=(0, (5, 2)))
+    left.axhline(exp(-x), color=style.CLAIMED, linewidth=1, linestyle=style.DASHED)
     left.annotate("$e^{-1}$", (1.005, exp(-x)), xycoords=("axes fraction", "data"), va="center")
     left.annotate("H: u at or above is false", (4.4, 0.72), color=style.FAULTY, ha="center")
     left.annotate("L: u below is true", (5.2, 0.14), color=style.FIXED, ha="center")
@@ -319,7 +308,7 @@ def taylor_bracket() -> Figure:
             f"x = {float(x):g}", (_STEPS, float(width[-1])), xytext=(6, 0),
             textcoords="offset points", va="center", color=colour, fontsize=8,
         )  # fmt: skip
-    right.axhline(2.0**-128, color=style.GREY, linewidth=1, linestyle=(0, (5, 2)))
+    right.axhline(2.0**-128, color=style.GREY, linewidth=1, linestyle=style.DASHED)
     right.annotate(
         "$2^{-128}$: one step of u", (1, 2.0**-128), xytext=(0, 4), textcoords="offset points",
         fontsize=8, color=style.GREY,

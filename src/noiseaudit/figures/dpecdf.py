@@ -16,8 +16,6 @@ from noiseaudit.figures import style
 
 _COLOURS = {"DPEcdf": style.ORANGE, "HardenedEcdf": style.BLUE}
 
-_CLAIM = {"color": style.CLAIMED, "linewidth": 1.1, "linestyle": (0, (5, 2))}
-
 
 @dataclass(frozen=True)
 class Fit:
@@ -59,7 +57,7 @@ def fits(drawn: Sequence[Sequence[Fit]]) -> Figure:
     return figure
 
 
-_OVER = {"epsilon": "epsilon", "bins": "bins", "rows": "rows"}
+_OVER = ("epsilon", "bins", "rows")
 
 _MEASURES = {"ks": "Kolmogorov–Smirnov error", "w1": "Wasserstein-1 error / width"}
 
@@ -95,7 +93,7 @@ def errors(rows: pd.DataFrame) -> Figure:
     base["rows"] = f"{utility.BASE_ROWS:,} rows"
     for ax, over in zip(axes[0], _OVER, strict=True):
         ax.set_title("; ".join(text for name, text in base.items() if name != over))
-    for ax, over in zip(axes[1], _OVER.values(), strict=True):
+    for ax, over in zip(axes[1], _OVER, strict=True):
         ax.set_xlabel(over)
     for kind, colour in _COLOURS.items():
         axes[0, 0].plot([], [], color=colour, label=kind)

@@ -100,7 +100,7 @@ def _draw_frame(ax: Axes, epsilons: pd.Series, band: tuple[float, float]) -> Non
     ax.xaxis.set_minor_locator(FixedLocator([]))
 
 
-_CLAIM = {"color": style.CLAIMED, "linewidth": 1.1, "linestyle": (0, (5, 2))}
+_CLAIM = {"color": style.CLAIMED, "linewidth": 1.1, "linestyle": style.DASHED}
 
 
 def _draw_cells(

@@ -33,11 +33,6 @@ def title(source: str, variant: str) -> str:
     return f"{source}: {variant}" if source.startswith("OpenDP") else f"our cascade: {variant}"
 
 
-def colour_of(variant: str) -> str:
-    """One colour for all that is faulty, one for all that is not."""
-    return style.FAULTY if variant == "faulty" else style.FIXED
-
-
 @style.applied()
 def artifacts(samples: Sequence[diagnosis.Sample]) -> Figure:
     """The periodic artifacts (the paper's Fig. 1 and 2): counts, two zoomed insets and residuals.
@@ -119,7 +114,7 @@ def _draw_inset(
 
 def _draw_steps(ax: Axes, sample: diagnosis.Sample, filled: bool = True) -> None:
     counts, edges = sample.histogram.window, np.append(sample.x - 0.5, sample.x[-1] + 0.5)
-    colour = colour_of(sample.variant)
+    colour = style.colour_of(sample.variant)
     if filled:
         ax.stairs(counts, edges, fill=True, color=colour, alpha=0.35, linewidth=0)
     ax.stairs(counts, edges, color=colour, linewidth=0.8)
@@ -129,7 +124,7 @@ def _draw_steps(ax: Axes, sample: diagnosis.Sample, filled: bool = True) -> None
 def _draw_residuals(ax: Axes, sample: diagnosis.Sample) -> None:
     shown = np.abs(sample.x) <= _reach(sample)
     residual = (sample.histogram.window - sample.expected) / np.sqrt(sample.expected)
-    colour = colour_of(sample.variant)
+    colour = style.colour_of(sample.variant)
     style.shade_sigmas(ax, {3: 3, 1: -1})
     ax.vlines(sample.x[shown], 0, residual[shown], color=colour, linewidth=1.1)
     worst = np.argmax(np.abs(np.where(shown, residual, 0)))
@@ -171,8 +166,8 @@ def plrv(losses: pd.DataFrame) -> Figure:
         scale = rows["scale"].iloc[0]
         variant = diagnosis.variant_of_source(source, scale)
         left.set_title(f"{title(source, variant)} (scale {scale:g})")
-        _draw_signed_loss(left, rows, colour_of(variant))
-        _draw_multiple(right, rows, colour_of(variant))
+        _draw_signed_loss(left, rows, style.colour_of(variant))
+        _draw_multiple(right, rows, style.colour_of(variant))
         left.set_ylabel("ln P(x) / P(x+1)")
         right.set_ylabel("|loss| / claimed ε")
     for ax in axes[-1]:
@@ -215,7 +210,7 @@ def _draw_signed_loss(ax: Axes, rows: pd.DataFrame, colour: str) -> None:
 
 
 def _draw_claim(ax: Axes, level: float, name: str) -> None:
-    ax.axhline(level, color=style.CLAIMED, linewidth=1.0, linestyle=(0, (5, 2)))
+    ax.axhline(level, color=style.CLAIMED, linewidth=1.0, linestyle=style.DASHED)
     ax.annotate(name, (1.008, level), xycoords=("axes fraction", "data"), va="center", fontsize=9)
 
 
@@ -338,7 +333,7 @@ def _draw_binned(top: Axes, bottom: Axes, sample: diagnosis.Sample, width: int) 
     )
     edges = sample.x[0] - 0.5 + np.append(starts, starts[-1] + width)
     middles = (edges[:-1] + edges[1:]) / 2
-    colour = colour_of(sample.variant)
+    colour = style.colour_of(sample.variant)
     top.stairs(counts / width, edges, fill=True, color=colour, alpha=0.35)
     top.stairs(counts / width, edges, color=colour, linewidth=0.8)
     top.stairs(expected / width, edges, color=style.CLAIMED, linewidth=1)
@@ -473,7 +468,7 @@ def _draw_realised(ax: Axes, rows: pd.DataFrame, releases: pd.DataFrame) -> None
         ax.plot([], [], "o", color=colour, markersize=3.5, label=f"exact: {divisor} divides it")
     ax.plot([], [], "o", color=style.GREY, markersize=3.5, label="exact: other scales")
     ends = rows["scale"].iloc[[0, -1]].to_numpy()
-    ax.plot(ends, 1 / ends, color=style.CLAIMED, linestyle=(0, (5, 2)), label="claimed: 1 / scale")
+    ax.plot(ends, 1 / ends, color=style.CLAIMED, linestyle=style.DASHED, label="claimed: 1 / scale")
     pairs = zip(releases["release"], releases["scale"], strict=True)
     faulty = np.array([diagnosis.variant_of(*pair) == "faulty" for pair in pairs])
     shown = releases["realised_epsilon_low"] > 0
@@ -507,10 +502,10 @@ def _draw_composition(ax: Axes, rows: pd.DataFrame) -> None:
                     f"scale {scale}", (own["draws"].iloc[-1], high.iloc[-1]), xytext=(8, -3),
                     textcoords="offset points", color=style.GREY, fontsize=8,
                 )  # fmt: skip
-        ax.plot(own["draws"], own["claimed_epsilon"], color=style.CLAIMED, linestyle=(0, (5, 2)))
+        ax.plot(own["draws"], own["claimed_epsilon"], color=style.CLAIMED, linestyle=style.DASHED)
     ax.plot([], [], color=style.FAULTY, label="faulty")
     ax.plot([], [], color=style.FIXED, label="fixed")
-    ax.plot([], [], color=style.CLAIMED, linestyle=(0, (5, 2)), label="ε added up (δ = 0)")
+    ax.plot([], [], color=style.CLAIMED, linestyle=style.DASHED, label="ε added up (δ = 0)")
     ax.set(xscale="log", yscale="log", xlabel="draws composed")
     ax.set_xlim(rows["draws"].min() / 1.5, 12 * rows["draws"].max())
     ax.set_ylabel(f"ε at δ = {rows['delta'].iloc[0]:.0e}".replace("e-0", "e−").replace("e-", "e−"))

@@ -26,6 +26,9 @@ PALE = "#DDDDDD"
 
 FAULTY, FIXED, CLAIMED = VERMILION, BLUE, BLACK
 
+DASHED = (0, (5, 2))
+"""How a claimed bound, or a theoretical value, is drawn."""
+
 FORMATS = ("png", "svg", "pdf")
 
 _SETTINGS = {
@@ -88,6 +91,11 @@ def save(figure: Figure, png: Path | str) -> None:
         for extension in FORMATS:
             with tables.replacing(Path(png).with_suffix(f".{extension}")) as temporary:
                 figure.savefig(temporary, metadata=_METADATA[extension])
+
+
+def colour_of(variant: str) -> str:
+    """One colour for all that is faulty, one for all that is not."""
+    return FAULTY if variant == "faulty" else FIXED
 
 
 def shade_sigmas(ax: Axes, bands: dict[int, float]) -> None:

@@ -6,7 +6,9 @@ from math import nan
 
 import pandas as pd
 
+from noiseaudit import stats
 from noiseaudit.dpecdf import agreement, audit
+from noiseaudit.published.numbers import stated
 
 
 def compare_promises(rows: pd.DataFrame) -> list[dict[str, float | str]]:
@@ -29,15 +31,12 @@ def compare_promises(rows: pd.DataFrame) -> list[dict[str, float | str]]:
             "source": "dpecdf",
             "location": "class text",
             "quantity": f"privacy loss, {row.attack} ({row.neighbours})",
-            "published": row.claimed_epsilon,
-            "ours": row.loss,
-            "ours_low": row.loss_low,
-            "ours_high": row.loss_high,
-            "expected": row.exact_loss,
-            "expected_sd": nan,
-            "deviation_sigma": nan,
-            "verdict": "reproduced" if row.verdict == audit.HOLDS else f"differs: {row.does}",
-            "our_deviation_sigma": nan,
+            **stated(
+                row.claimed_epsilon,
+                stats.Estimate(row.loss, row.loss_low, row.loss_high),
+                "reproduced" if row.verdict == audit.HOLDS else f"differs: {row.does}",
+                row.exact_loss,
+            ),
         }
         for row in genuine.itertuples(index=False)
     ]

@@ -83,6 +83,23 @@ def compare(
     }
 
 
+def stated(
+    published: float, ours: stats.Estimate, verdict: str, expected: float = nan
+) -> dict[str, float | str]:
+    """`COLUMNS` from ``published`` on, of what has no exact distribution to be judged by."""
+    return {
+        "published": published,
+        "ours": ours.value,
+        "ours_low": ours.low,
+        "ours_high": ours.high,
+        "expected": expected,
+        "expected_sd": nan,
+        "deviation_sigma": nan,
+        "verdict": verdict,
+        "our_deviation_sigma": nan,
+    }
+
+
 def verdict_on(deviation: float, our_deviation: float) -> str:
     """``reproduced``, or who lies how far from the exact model."""
     if not abs(our_deviation) <= LARGEST_DEVIATION:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from noiseaudit import stats, tables
 from noiseaudit.cks20 import diagnosis, exact
-from noiseaudit.published.numbers import compare
+from noiseaudit.published.numbers import compare, stated
 
 PAPER_SCALE, PAPER_DRAWS = "10", 1_000_000
 """Scale and draws of the paper's layer-by-layer analysis (Sec. V and VI)."""
@@ -255,17 +255,5 @@ def _ratio(row: pd.Series, first: pd.Series, alpha: float) -> stats.Estimate:
 def _unjudged(
     location: str, quantity: str, shown: float, ours: stats.Estimate, why: str
 ) -> dict[str, float | str]:
-    return {
-        "source": "opendp",
-        "location": location,
-        "quantity": quantity,
-        "published": shown,
-        "ours": ours.value,
-        "ours_low": ours.low,
-        "ours_high": ours.high,
-        "expected": nan,
-        "expected_sd": nan,
-        "deviation_sigma": nan,
-        "verdict": f"not comparable: {why}",
-        "our_deviation_sigma": nan,
-    }
+    row = {"source": "opendp", "location": location, "quantity": quantity}
+    return row | stated(shown, ours, f"not comparable: {why}")
