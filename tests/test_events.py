@@ -7,7 +7,7 @@ import pytest
 
 from noiseaudit.cks20 import diagnosis, events, exact
 
-SCALES = [Fraction(3), Fraction(10), Fraction(7, 3), Fraction(100)]
+SCALES = [Fraction(3), Fraction(10), Fraction(7, 3), Fraction(32), Fraction(100)]
 
 
 @pytest.mark.parametrize("scale", SCALES)
