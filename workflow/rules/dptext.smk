@@ -172,14 +172,7 @@ rule plot_privacy_loss:
         modules=modules("scripts/plot_privacy_loss.py"),
         losses="results/dptext/losses.tsv",
     output:
-        png=report(
-            "figures/dptext/privacy_loss.png",
-            caption="../report/privacy_loss.rst",
-            category="DPText",
-            labels={"figure": "privacy loss"},
-        ),
-        svg="figures/dptext/privacy_loss.svg",
-        pdf="figures/dptext/privacy_loss.pdf",
+        **drawing("dptext", "privacy_loss", "privacy loss"),
     log:
         "logs/dptext/plot_privacy_loss.log",
     conda:
@@ -199,14 +192,7 @@ rule plot_exact_agreement:
         modules=modules("scripts/plot_exact_agreement.py"),
         losses="results/dptext/losses.tsv",
     output:
-        png=report(
-            "figures/dptext/exact_agreement.png",
-            caption="../report/exact_agreement.rst",
-            category="DPText",
-            labels={"figure": "agreement with the exact loss"},
-        ),
-        svg="figures/dptext/exact_agreement.svg",
-        pdf="figures/dptext/exact_agreement.pdf",
+        **drawing("dptext", "exact_agreement", "agreement with the exact loss"),
     log:
         "logs/dptext/plot_exact_agreement.log",
     conda:
@@ -225,14 +211,7 @@ rule plot_transforms:
         modules=modules("scripts/plot_transforms.py"),
         samples="results/dptext/transforms.parquet",
     output:
-        png=report(
-            "figures/dptext/transforms.png",
-            caption="../report/transforms.rst",
-            category="DPText",
-            labels={"figure": "sampling"},
-        ),
-        svg="figures/dptext/transforms.svg",
-        pdf="figures/dptext/transforms.pdf",
+        **drawing("dptext", "transforms", "sampling"),
     log:
         "logs/dptext/plot_transforms.log",
     conda:
