@@ -54,6 +54,13 @@ def test_laws_are_laws(scale, variant):
     assert steps.max() <= law.realised_epsilon() * (1 + 1e-9) + 1e-12
 
 
+@given(scale=scales)
+def test_the_entropy_is_the_expected_surprise(scale):
+    law = exact.DiscreteLaplace(scale)
+    x = np.arange(-int(45 * scale) - 1, int(45 * scale) + 2)
+    assert law.entropy == pytest.approx(-np.sum(law.pmf(x) * law.log_pmf(x)), rel=1e-10)
+
+
 @given(scale=scales, variant=st.sampled_from(exact.VARIANTS))
 def test_laws_against_the_samplers_definition(scale, variant):
     """Keep u < d with the coin's probability, add d times a geometric, divide, attach a sign."""

@@ -169,6 +169,11 @@ class DiscreteLaplace(IntegerLaw):
         s = float(self.scale)
         return np.log(np.tanh(0.5 / s)) - np.abs(x) / s
 
+    @property
+    def entropy(self) -> float:
+        """Shannon entropy in nats: ``E|X|/s − ln P(0)``, since ln P falls by ``|x|/s``."""
+        return self.moment(1) / float(self.scale) - float(self.log_pmf(np.zeros(1))[0])
+
 
 @dataclass(frozen=True)
 class FaultyDiscreteLaplace(IntegerLaw):

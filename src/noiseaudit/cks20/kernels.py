@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numba.extending import overload
 
 from noiseaudit.cks20 import reference
 
@@ -100,45 +102,70 @@ def _over(a, g):  # noqa: ANN001, ANN202
     return a if g == _ONE else a // g
 
 
-@njit(inline="always")
-def _denominator_faulty(b, g, k):  # noqa: ANN001, ANN202
-    return _over(b, g), k
+class _Faulty(NamedTuple):
+    """Stands for a variant: its type, which holds nothing, picks the layers when a draw is compiled.
+
+    Unlike a function handed over, a type is the same in every process, so what was compiled for it
+    can be kept on disk.
+    """
 
 
-@njit(inline="always")
-def _denominator_fixed(b, g, k):  # noqa: ANN001, ANN202
-    return b, _over(k, g)
+class _Fixed(NamedTuple):
+    """See `_Faulty`."""
 
 
-def _first_failure_by(denominator):  # noqa: ANN001, ANN202
-    """The first failing k of `bernoulli_exp1`, for one way to form the denominator of ``x / k``."""
-
-    @njit
-    def first_failure(buffer, position, table, u, d):  # noqa: ANN001, ANN202
-        if table.shape[0] > 0:
-            a, b = table[u, 0], table[u, 1]
-        else:
-            g = _gcd(u, d)
-            a, b = u // g, d // g
-        value, position = _uniform_below(buffer, position, b)  # k = 1: x itself
-        if value >= a or position < 0:
-            return _ONE, position
-        k = _ONE + _ONE
-        while True:
-            g = _gcd(a, k)
-            left, right = denominator(b, g, k)
-            if (left | right) >= _HALF and left > _LARGEST // right:
-                return k, _OVERFLOW
-            value, position = _uniform_below(buffer, position, left * right)
-            if value >= _over(a, g) or position < 0:
-                return k, position
-            k += _ONE
-
-    return first_failure
+class _Taylor(NamedTuple):
+    """See `_Faulty`."""
 
 
-@njit
-def _first_failure_taylor(buffer, position, table, u, d):  # noqa: ANN001, ANN202
+_VARIANTS = {"faulty": _Faulty(), "fixed": _Fixed(), "taylor": _Taylor()}
+
+
+def _denominator(variant, b, g, k):  # noqa: ANN001, ANN202
+    """Two factors of the denominator of ``(a/b) / k``, with g = gcd(a, k)."""
+    raise NotImplementedError
+
+
+@overload(_denominator, inline="always")
+def _denominator_of(variant, b, g, k):  # noqa: ANN001, ANN202
+    if variant.instance_class is _Faulty:
+        return lambda variant, b, g, k: (_over(b, g), k)
+    return lambda variant, b, g, k: (b, _over(k, g))
+
+
+def _first_failure(variant, buffer, position, table, u, d):  # noqa: ANN001, ANN202
+    """The first failing k of `bernoulli_exp1` at ``u/d``, and the position behind it."""
+    raise NotImplementedError
+
+
+@overload(_first_failure, jit_options={"cache": True})
+def _first_failure_of(variant, buffer, position, table, u, d):  # noqa: ANN001, ANN202
+    is_taylor = variant.instance_class is _Taylor
+    return _first_failure_taylor if is_taylor else _first_failure_rational
+
+
+def _first_failure_rational(variant, buffer, position, table, u, d):  # noqa: ANN001, ANN202
+    if table.shape[0] > 0:
+        a, b = table[u, 0], table[u, 1]
+    else:
+        g = _gcd(u, d)
+        a, b = u // g, d // g
+    value, position = _uniform_below(buffer, position, b)  # k = 1: x itself
+    if value >= a or position < 0:
+        return _ONE, position
+    k = _ONE + _ONE
+    while True:
+        g = _gcd(a, k)
+        left, right = _denominator(variant, b, g, k)
+        if (left | right) >= _HALF and left > _LARGEST // right:
+            return k, _OVERFLOW
+        value, position = _uniform_below(buffer, position, left * right)
+        if value >= _over(a, g) or position < 0:
+            return k, position
+        k += _ONE
+
+
+def _first_failure_taylor(variant, buffer, position, table, u, d):  # noqa: ANN001, ANN202
     """`_TAYLOR` (odd: true) or one less: 128 bits against e^−u/d, exactly; see `_thresholds`."""
     high, position = _read(buffer, position, 8)
     if position < 0:
@@ -148,15 +175,8 @@ def _first_failure_taylor(buffer, position, table, u, d):  # noqa: ANN001, ANN20
     return (_TAYLOR - _ONE if above else _TAYLOR), position
 
 
-_FIRST_FAILURES = {
-    "faulty": _first_failure_by(_denominator_faulty),
-    "fixed": _first_failure_by(_denominator_fixed),
-    "taylor": _first_failure_taylor,
-}
-
-
-@njit
-def _draw(first_failure, buffer, position, table, n, d, trace):  # noqa: ANN001, ANN202
+@njit(cache=True)
+def _draw(variant, buffer, position, table, n, d, trace):  # noqa: ANN001, ANN202
     """One discrete Laplace draw of scale d/n, and the position behind it.
 
     The first output of each layer goes to ``trace``, if it is not None: then the compiler leaves
@@ -174,7 +194,7 @@ def _draw(first_failure, buffer, position, table, n, d, trace):  # noqa: ANN001,
             u, position = _uniform_below(buffer, position, d)
             if position < 0:
                 return 0, position
-            k, position = first_failure(buffer, position, table, u, d)
+            k, position = _first_failure(variant, buffer, position, table, u, d)
             if position < 0:
                 return 0, position
             if trace is not None and first:
@@ -186,7 +206,7 @@ def _draw(first_failure, buffer, position, table, n, d, trace):  # noqa: ANN001,
             first = False
         v = _ZERO
         while True:
-            k, position = first_failure(buffer, position, table, d, d)
+            k, position = _first_failure(variant, buffer, position, table, d, d)
             if position < 0:
                 return 0, position
             if not k & _ONE:
@@ -205,9 +225,11 @@ def _draw(first_failure, buffer, position, table, n, d, trace):  # noqa: ANN001,
         first = False
 
 
-@njit
-def _draw_many(first_failure, buffer, table, n, d, outputs, traces):  # noqa: ANN001, ANN202
-    """Fill ``outputs``, and ``traces`` with a row a draw if it is not None.
+@njit(cache=True)
+def _draw_many(variant, buffer, table, n, d, outputs, traces):  # noqa: ANN001, ANN202
+    """Fill ``outputs`` and, with a row a draw, ``traces`` if it is not None: full of `UNREACHED` before.
+
+    A draw that is taken up again fills its row with the same values.
 
     Returns how many were finished, the position behind the last of them, and why it stopped there
     (0 if it did not).
@@ -215,10 +237,9 @@ def _draw_many(first_failure, buffer, table, n, d, outputs, traces):  # noqa: AN
     start = 0
     for row in range(outputs.size):
         if traces is None:
-            x, position = _draw(first_failure, buffer, start, table, n, d, None)
+            x, position = _draw(variant, buffer, start, table, n, d, None)
         else:
-            traces[row] = UNREACHED
-            x, position = _draw(first_failure, buffer, start, table, n, d, traces[row])
+            x, position = _draw(variant, buffer, start, table, n, d, traces[row])
         if position < 0:
             return row, start, position
         outputs[row], start = x, position
@@ -315,7 +336,7 @@ class Cascade:
 
     def trace(self, count: int) -> dict[str, np.ndarray]:
         """The next ``count`` draws with the first output of each layer in each; see `LAYERS`."""
-        traces = np.empty((count, len(LAYERS)), dtype=np.int64)
+        traces = np.full((count, len(LAYERS)), UNREACHED, dtype=np.int64)
         self._fill(np.empty(count, dtype=np.int64), traces)
         return {name: traces[:, column] for column, name in enumerate(LAYERS)}
 
@@ -324,7 +345,7 @@ class Cascade:
         done = 0
         while done < outputs.size:
             finished, position, stop = _draw_many(
-                _FIRST_FAILURES[self._variant], self._unread, self._table, n, d, outputs[done:],
+                _VARIANTS[self._variant], self._unread, self._table, n, d, outputs[done:],
                 None if traces is None else traces[done:],
             )  # fmt: skip
             done += finished

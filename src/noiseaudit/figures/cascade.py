@@ -226,14 +226,13 @@ def fits(traces: Sequence[Trace], shown: Sequence[str]) -> Figure:
     figure = Figure(
         figsize=(5.2 * len(shown), 5) if wide else (5.4 * len(traces), 3.5 * len(shown))
     )
-    grid = figure.subfigures(
-        *((1, len(shown)) if wide else (len(shown), len(traces))), squeeze=False
-    )
+    grid = figure.add_gridspec(*((1, len(shown)) if wide else (len(shown), len(traces))))
     tops = []
     for place, layer in enumerate(shown):
         for column, trace in enumerate(traces):
             cell = grid[0, place] if wide else grid[place, column]
-            top, bottom = cell.subplots(2, 1, sharex=True, height_ratios=[1.7, 1])
+            pair = cell.subgridspec(2, 1, height_ratios=[1.7, 1])
+            top, bottom = pair.subplots(sharex=True)
             _draw_fit(top, bottom, trace, layer)
             tops.append(top)
     style.label_panels(tops)

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -88,9 +89,33 @@ def save(figure: Figure, png: Path | str) -> None:
     if Path(png).suffix != ".png":
         raise ValueError(f"figure: {png} found, a name that ends in .png expected")
     with applied():
+        _settle(figure)
         for extension in FORMATS:
             with tables.replacing(Path(png).with_suffix(f".{extension}")) as temporary:
                 figure.savefig(temporary, metadata=_METADATA[extension])
+
+
+_DIGITS = 6
+"""Of a position in a figure, as a share of its size: far finer than a pixel."""
+
+
+def _settle(figure: Figure) -> None:
+    """Lay the figure out, once for all formats, and round where everything came to stand.
+
+    The last bits of what the layout's solver returns depend on the order of its equations, which
+    differs from process to process.
+    """
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    parts = [figure]
+    for part in parts:
+        parts += part.subfigs
+        if part is not figure:
+            part.bbox_relative.set_points(part.bbox_relative.get_points().round(_DIGITS))
+        for text in part.texts:
+            text.set_position(np.round(text.get_position(), _DIGITS))
+    for ax in figure.axes:
+        ax.set_position(np.round(ax.get_position(original=True).bounds, _DIGITS))
 
 
 def colour_of(variant: str) -> str:
