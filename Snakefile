@@ -10,7 +10,7 @@
 configfile: "config/config.yaml"
 
 
-report: "workflow/report/workflow.rst"
+report: "results/landing.rst"
 
 
 include: "workflow/rules/common.smk"

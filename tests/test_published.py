@@ -1,6 +1,7 @@
 """Printed numbers and the comparison with them."""
 
 import pytest
+from scipy.stats import chi2, halfnorm
 
 from conftest import ROOT
 from noiseaudit import stats, tables
@@ -16,12 +17,13 @@ def test_resolution(printed, half_unit):
 
 def test_reading_keeps_numbers_as_printed():
     shown = numbers.read(ROOT / "resources/published/opendp.tsv")
-    assert len(shown) == 39
+    assert len(shown) == 52
     chosen = shown[(shown["layer"] == "discrete_laplace") & (shown["variant"] == "faulty")]
     assert dict(zip(chosen["quantity"], chosen["published"], strict=True)) == {
         "mean_z": "-0.68",
         "mean_p": "0.49",
         "chi2": "2.1e3",
+        "chi2_p": "0",
         "time_us": "14.68",
     }
 
@@ -30,21 +32,48 @@ def test_reading_keeps_numbers_as_printed():
     ("printed", "ours", "verdict"),
     [
         ("2.1e3", 2050.0, "reproduced"),
+        ("2.1e3", 2151.0, "reproduced within the exact model"),
         ("2.1e3", 3000.0, "differs: ours is +10.0 sigma from the exact model"),
         ("2.9e3", 2050.0, "differs: the printed number is +8.6 sigma from the exact model"),
     ],
 )
 def test_verdicts(printed, ours, verdict):
     estimate = stats.Estimate.normal(ours, 100.0, 0.05)
-    row = numbers.compare(printed, estimate, stats.Moments(2000.0, 100.0))
+    row = numbers.compare(printed, estimate, numbers.Normal(2000.0, 100.0))
     assert row["verdict"] == verdict
     assert row["ours_low"] == pytest.approx(ours - 196, abs=0.01)
 
 
-def test_other_settings_are_not_judged():
-    estimate = stats.Estimate.normal(1.0, 100.0, 0.05)
-    row = numbers.compare("2.1e3", estimate, stats.Moments(2000.0, 100.0), unlike="10 draws")
-    assert row["verdict"] == "not comparable: 10 draws"
+def test_at_other_settings_each_is_judged_by_its_own_model():
+    estimate = stats.Estimate.normal(205.0, 10.0, 0.05)
+    row = numbers.compare(
+        "2.1e3", estimate, numbers.Normal(2000.0, 100.0), numbers.Normal(200.0, 10.0)
+    )
+    assert row["our_deviation_sigma"] == pytest.approx(0.5)
+    assert row["verdict"] == "reproduced within the exact model"
+    off = numbers.compare(
+        "2.1e3", estimate, numbers.Normal(2000.0, 100.0), numbers.Normal(100.0, 10.0)
+    )
+    assert off["verdict"] == "differs: ours is +10.5 sigma from the exact model"
+
+
+@pytest.mark.parametrize(
+    ("p", "score"), [(0.5, 0.0), (0.158655, 1.0), (0.841345, -1.0), (1e-300, 37.05)]
+)
+def test_a_healthy_p_value_is_uniform(p, score):
+    model = numbers.TailProbability(chi2(3))
+    assert (model.mean, model.sd) == (0.5, pytest.approx(0.288675, abs=1e-6))
+    assert model.score(p) == pytest.approx(score, abs=0.01)
+
+
+def test_the_p_value_of_a_rejected_law_is_judged_by_its_statistic():
+    model = numbers.TailProbability(halfnorm(), stats.Moments(2.83, 1.0))
+    assert model.score(6.6e-5) == pytest.approx(3.99 - 2.83, abs=0.01)
+    assert model.mean == pytest.approx(0.004655, abs=1e-5)
+    beyond_doubt = numbers.TailProbability(chi2(1), stats.Moments(126.4, 22.3))
+    assert beyond_doubt.score(0.0) == 0.0
+    assert beyond_doubt.score(0.5) == pytest.approx((0.455 - 126.4) / 22.3, abs=0.01)
+    assert numbers.TailProbability(chi2(1)).score(0.0) == float("inf")
 
 
 def test_every_printed_number_of_opendp_is_answered(finished):
@@ -60,7 +89,7 @@ def test_every_printed_number_of_opendp_is_answered(finished):
 
 def test_theory_is_compared_to_its_printed_digits():
     estimate = stats.Estimate.normal(0.664253, 0.0, 0.05)
-    right = numbers.compare("0.6643", estimate, stats.Moments(0.664253, 0.0))
+    right = numbers.compare("0.6643", estimate, numbers.Normal(0.664253, 0.0))
     assert right["verdict"] == "reproduced"
-    wrong = numbers.compare("0.6655", estimate, stats.Moments(0.664253, 0.0))
+    wrong = numbers.compare("0.6655", estimate, numbers.Normal(0.664253, 0.0))
     assert wrong["verdict"].startswith("differs: the printed number is +43.2 sigma")

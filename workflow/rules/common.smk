@@ -179,7 +179,14 @@ def timed_releases():
 
 FORMATS = ("png", "svg", "pdf")
 
-CATEGORIES = {"dptext": "DPText", "opendp": "OpenDP", "dpecdf": "DPEcdf"}
+# The report sorts its categories by name.
+CATEGORIES = {
+    "comparison": "1. Published against ours",
+    "dptext": "2. DPText",
+    "opendp": "3. OpenDP",
+    "dpecdf": "4. DPEcdf",
+    "notebooks": "5. Notebooks",
+}
 
 
 def drawing(study, name, label):

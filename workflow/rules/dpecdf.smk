@@ -250,7 +250,7 @@ rule render_audit:
         page=report(
             "results/dpecdf/audit.html",
             caption="../report/audit.rst",
-            category="DPEcdf",
+            category=CATEGORIES["dpecdf"],
             labels={"figure": "table: audit"},
         ),
     log:

@@ -233,7 +233,7 @@ rule render_losses:
         page=report(
             "results/dptext/losses.html",
             caption="../report/losses.rst",
-            category="DPText",
+            category=CATEGORIES["dptext"],
             labels={"figure": "table: losses"},
         ),
     log:

@@ -8,7 +8,13 @@ if RELEASES:
 if SYNTHPRIV:
     COMPARISONS.append("results/dpecdf/comparison.tsv")
 
-COMPARISON = ["results/comparison.tsv", "results/comparison.html"]
+COMPARISON = [
+    "results/comparison.tsv",
+    "results/comparison.html",
+    "results/claims.tsv",
+    "results/landing.rst",
+    *expand("figures/comparison.{format}", format=FORMATS),
+]
 
 
 rule tabulate_comparison:
@@ -37,7 +43,7 @@ rule render_comparison:
         page=report(
             "results/comparison.html",
             caption="../report/comparison.rst",
-            category="Published against ours",
+            category=CATEGORIES["comparison"],
             labels={"figure": "table: comparison"},
         ),
     log:
@@ -49,6 +55,82 @@ rule render_comparison:
     shell:
         "python {input.script} --table {input.table} --title {params.title:q} --page {output.page}"
         " --log {log}"
+
+
+rule plot_comparison:
+    """Every printed number, ours, the exact one, the deviation and the verdict on one page."""
+    input:
+        script="scripts/plot_comparison.py",
+        modules=modules("scripts/plot_comparison.py"),
+        comparison="results/comparison.tsv",
+        losses="results/dptext/losses.tsv",
+    output:
+        png=report(
+            "figures/comparison.png",
+            caption="../report/comparison.rst",
+            category=CATEGORIES["comparison"],
+            labels={"figure": "all numbers"},
+        ),
+        svg="figures/comparison.svg",
+        pdf="figures/comparison.pdf",
+    log:
+        "logs/plot_comparison.log",
+    conda:
+        "../../environment.yml"
+    shell:
+        "python {input.script} --comparison {input.comparison} --losses {input.losses}"
+        " --figure {output.png} --log {log}"
+
+
+rule tabulate_claims:
+    """What the sources claim in words, and whether it stands."""
+    input:
+        script="scripts/tabulate_claims.py",
+        modules=modules("scripts/tabulate_claims.py"),
+        losses="results/dptext/losses.tsv",
+        opendp=(
+            expand("results/opendp/{name}.tsv", name=["releases", "layers", "plrv", "performance"])
+            if RELEASES
+            else []
+        ),
+        audit="results/dpecdf/audit.tsv" if SYNTHPRIV else [],
+    output:
+        table=ensure("results/claims.tsv", non_empty=True),
+    log:
+        "logs/tabulate_claims.log",
+    conda:
+        "../../environment.yml"
+    params:
+        opendp=lambda wildcards, input: f"--opendp {input.opendp}" if input.opendp else "",
+        audit=lambda wildcards, input: f"--audit {input.audit}" if input.audit else "",
+    shell:
+        "python {input.script} --losses {input.losses} {params.opendp} {params.audit}"
+        " --table {output.table} --log {log}"
+
+
+rule write_landing:
+    """The first page of the report."""
+    input:
+        script="scripts/write_landing.py",
+        modules=modules("scripts/write_landing.py"),
+        claims="results/claims.tsv",
+        comparison="results/comparison.tsv",
+        figure="figures/comparison.png",
+        template="workflow/templates/landing.rst.j2",
+        pins=[
+            *expand("workflow/envs/opendp-{release}.txt", release=RELEASES),
+            *expand("workflow/envs/synthpriv-{release}.txt", release=SYNTHPRIV),
+        ],
+    output:
+        page=ensure("results/landing.rst", non_empty=True),
+    log:
+        "logs/write_landing.log",
+    conda:
+        "../../environment.yml"
+    shell:
+        "python {input.script} --claims {input.claims} --comparison {input.comparison}"
+        " --figure {input.figure} --template {input.template} --page {output.page} --log {log}"
+        " {input.pins}"
 
 
 rule execute_dptext:
@@ -177,7 +259,7 @@ rule render_notebook:
         page=report(
             "results/notebooks/{name}.html",
             caption="../report/notebook.rst",
-            category="Notebooks",
+            category=CATEGORIES["notebooks"],
             labels={"notebook": "{name}"},
         ),
     log:

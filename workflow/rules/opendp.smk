@@ -724,7 +724,7 @@ rule render_releases:
         page=report(
             "results/opendp/releases.html",
             caption="../report/releases.rst",
-            category="OpenDP",
+            category=CATEGORIES["opendp"],
             labels={"figure": "table: releases"},
         ),
     log:

@@ -253,21 +253,68 @@ def _coin_given_proposal(tally: Tally, scale: Fraction) -> stats.ChiSquare:
     return stats.ChiSquare(float(terms.sum()), dof, float(chi2.sf(terms.sum(), dof)))
 
 
+@dataclass(frozen=True)
+class Expected:
+    """What the statistics of a layer must be, but for chance, under the variant that made it.
+
+    Attributes
+    ----------
+    theory_mean, theory_variance : float
+        Of the healthy law that it is tested against.
+    mean, chi2, variance : stats.Moments
+        Of the mean of the outputs, their unpooled chi-square, and their variance.
+    mean_z : float
+        Of the mean in standard errors of the healthy law; it scatters by 1, but for a per mille.
+    dof : int
+        Of the unpooled chi-square.
+    """
+
+    theory_mean: float
+    theory_variance: float
+    mean: stats.Moments
+    mean_z: float
+    chi2: stats.Moments
+    dof: int
+    variance: stats.Moments
+
+    @classmethod
+    def of(cls, healthy: Law, own: Law, draws: int) -> Expected:
+        """From the law tested against and that of the variant, for so many draws."""
+        likely = healthy.probabilities > 0
+        sd = sqrt(healthy.variance)
+        return cls(
+            healthy.mean,
+            healthy.variance,
+            stats.Moments(own.mean, sqrt(own.variance / draws)),
+            (own.mean - healthy.mean) / sd * sqrt(draws) if sd > 0 else 0.0,
+            stats.chi_square_moments(
+                healthy.probabilities[likely], own.probabilities[likely], draws
+            ),
+            int(likely.sum()) - 1,
+            own.sample_variance(draws),
+        )
+
+
+def expectations(scale: Fraction, variant: str, draws: int) -> dict[str, Expected]:
+    """`Expected` of every layer that a variant calls; arguments and errors as for `laws`."""
+    healthy, own = laws(scale, "fixed", draws), laws(scale, variant, draws)
+    return {name: Expected.of(healthy[name], own[name], draws) for name in own}
+
+
 def _against(histogram: stats.Histogram, law: Law, own: Law, draws: int) -> dict[str, float]:
     start, inside = histogram.cutoff + 1 + law.lowest, law.inside(histogram)
     below, above = histogram.counts[:start].sum(), histogram.counts[start + inside.size :].sum()
     tail = max(1 - float(law.probabilities.sum()), 0.0)
     left = tail / 2 if law.lowest < 0 else 0.0
     counts = np.concatenate([[below], inside, [above]])
-    expected = draws * np.concatenate([[left], law.probabilities, [tail - left]])
+    means = draws * np.concatenate([[left], law.probabilities, [tail - left]])
     null = law.probabilities / law.probabilities.sum()
     likely = null > 0
     unpooled = _chi_square(inside[likely], null[likely] * inside[likely].sum())
-    pooled = _chi_square_pooled(counts, expected * (draws / expected.sum()))
+    pooled = _chi_square_pooled(counts, means * (draws / means.sum()))
     sd = sqrt(law.variance)
     z = stats.z_test(histogram.mean, law.mean, sd, draws) if sd > 0 else _CERTAIN
-    scatter = own.sample_variance(draws)
-    moments = stats.chi_square_moments(law.probabilities[likely], own.probabilities[likely], draws)
+    expected = Expected.of(law, own, draws)
     return {
         "mean": histogram.mean,
         "theory_mean": law.mean,
@@ -275,12 +322,12 @@ def _against(histogram: stats.Histogram, law: Law, own: Law, draws: int) -> dict
         "mean_p": z.pvalue,
         **unpooled.columns(),
         **pooled.columns("_pooled"),
-        "expected_mean_z": (own.mean - law.mean) / sd * sqrt(draws) if sd > 0 else 0.0,
-        "expected_chi2": moments.mean,
-        "expected_chi2_sd": moments.sd,
+        "expected_mean_z": expected.mean_z,
+        "expected_chi2": expected.chi2.mean,
+        "expected_chi2_sd": expected.chi2.sd,
         "variance": histogram.variance,
-        "expected_variance": scatter.mean,
-        "expected_variance_sd": scatter.sd,
+        "expected_variance": expected.variance.mean,
+        "expected_variance_sd": expected.variance.sd,
     }
 
 

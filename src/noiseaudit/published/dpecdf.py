@@ -8,7 +8,7 @@ import pandas as pd
 
 from noiseaudit import stats
 from noiseaudit.dpecdf import agreement, audit
-from noiseaudit.published.numbers import stated
+from noiseaudit.published.numbers import DIFFERS, REPRODUCED, stated
 
 
 def compare_promises(rows: pd.DataFrame) -> list[dict[str, float | str]]:
@@ -34,7 +34,7 @@ def compare_promises(rows: pd.DataFrame) -> list[dict[str, float | str]]:
             **stated(
                 row.claimed_epsilon,
                 stats.Estimate(row.loss, row.loss_low, row.loss_high),
-                "reproduced" if row.verdict == audit.HOLDS else f"differs: {row.does}",
+                REPRODUCED if row.verdict == audit.HOLDS else f"{DIFFERS}: {row.does}",
                 row.exact_loss,
             ),
         }
@@ -57,6 +57,6 @@ def compare_fits(rows: pd.DataFrame) -> dict[str, float | str]:
         "expected": 1.0,
         "expected_sd": 0.0,
         "deviation_sigma": 0.0,
-        "verdict": "reproduced" if share == 1 else "differs: ours is not the genuine one",
+        "verdict": REPRODUCED if share == 1 else f"{DIFFERS}: ours is not the genuine one",
         "our_deviation_sigma": nan,
     }

@@ -7,7 +7,7 @@ from math import floor, inf, isinf, isnan, log10, nan, sqrt
 import pandas as pd
 
 from noiseaudit import mechanisms, privacy_loss, stats
-from noiseaudit.published.numbers import compare, verdict_on
+from noiseaudit.published.numbers import DIFFERS, REPRODUCED, Normal, compare, verdict_on
 
 
 def loss_resolution(loss: float) -> float:
@@ -89,12 +89,22 @@ def compare_loss(cell: tuple, location: str) -> dict[str, float | str]:
 def _verdict_on_loss(cell: tuple) -> str:
     if isinf(cell.exact_loss):
         both = isinf(cell.published_loss) and isinf(cell.loss)
-        return "reproduced" if both else "differs: the exact loss is infinite"
-    verdict = verdict_on(cell.z_published, cell.z_exact)
-    if isinf(cell.published_loss) and verdict == "reproduced":
+        return REPRODUCED if both else f"{DIFFERS}: the exact loss is infinite"
+    off = abs(cell.published_loss - cell.loss)
+    same = off <= loss_resolution(cell.published_loss) * (1 + 1e-9)
+    verdict = verdict_on(cell.z_published, cell.z_exact, same)
+    if isinf(cell.published_loss) and not verdict.startswith(DIFFERS):
         repeats = int(cell.published_repeats)
-        return f"differs: finite, {repeats} repeats left a cell empty"
+        return f"{DIFFERS}: finite, {repeats} repeats left a cell empty"
     return verdict
+
+
+def _moments_of_repetitions(mean: float, error: float, m: int) -> dict[str, Normal]:
+    """How the mean and the standard deviation of m estimates with this standard error scatter."""
+    return {
+        "mean": Normal(mean, error / sqrt(m)),
+        "sd": Normal(error, error / sqrt(2 * (m - 1))),
+    }
 
 
 PAPER_REPETITIONS, PAPER_REPEATS = 100, 10_000_000
@@ -120,11 +130,10 @@ def compare_repeatability(
     """
     rows = summary.set_index("repetition")
     m, repeats = len(rows) - 2, int(rows["repeats"].iloc[0])
-    error = rows.loc["sd", "exact"]
-    expected = {
-        "mean": stats.Moments(rows.loc["mean", "exact"], error / sqrt(m)),
-        "sd": stats.Moments(error, error / sqrt(2 * (m - 1))),
-    }
+    mean, error = rows.loc["mean", "exact"], rows.loc["sd", "exact"]
+    own = _moments_of_repetitions(mean, error, m)
+    at_paper = error * sqrt(repeats / PAPER_REPEATS)
+    expected = _moments_of_repetitions(mean, at_paper, PAPER_REPETITIONS)
     same = (m, repeats) == (PAPER_REPETITIONS, PAPER_REPEATS)
     notes = printed[printed["location"].str.startswith("footnote")]
     compared = []
@@ -134,7 +143,7 @@ def compare_repeatability(
             note.published,
             stats.Estimate(ours["value"], ours["value_low"], ours["value_high"]),
             expected[name],
-            unlike=None if same else f"{m} times {repeats} repeats",
+            None if same else own[name],
         )
         where = f"{note.mechanism}, epsilon {note.epsilon:g}, n = {note.dimension}"
         compared.append(

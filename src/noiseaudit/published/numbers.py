@@ -6,11 +6,15 @@ judged as such.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
-from math import nan, sqrt
+from math import isinf, nan, sqrt
 from pathlib import Path
+from typing import Protocol
 
 import pandas as pd
+from scipy.stats import norm
+from scipy.stats.distributions import rv_frozen
 
 from noiseaudit import stats, tables
 
@@ -30,6 +34,18 @@ COLUMNS = [
 ]
 """Columns of ``results/comparison.tsv``."""
 
+REPRODUCED = "reproduced"
+"""Ours equals the printed number to its last printed digit."""
+
+WITHIN_MODEL = "reproduced within the exact model"
+"""Both are draws of one exact distribution, and neither lies far out in it."""
+
+DIFFERS = "differs"
+"""How every other verdict begins; why follows after a colon."""
+
+PRINTED_AS_ZERO = 5e-4
+"""A p-value below it is printed as 0 where others have three decimals."""
+
 LARGEST_DEVIATION = 4.0
 """Standard errors beyond which a number counts as different: one false alarm in 16 000 numbers."""
 
@@ -44,20 +60,76 @@ def resolution(printed: str) -> float:
     return 0.5 * 10.0 ** Decimal(printed).as_tuple().exponent
 
 
+class Model(Protocol):
+    """The exact distribution of a statistic: what it is expected to be, and how far out a value is."""
+
+    mean: float
+    sd: float
+
+    def score(self, value: float, resolution: float = 0.0) -> float:
+        """Standard errors from the expectation, for a value known to within ``± resolution``."""
+
+
+@dataclass(frozen=True)
+class Normal:
+    """A statistic that is normal, or nearly so; with ``sd`` 0 it is a constant of the theory."""
+
+    mean: float
+    sd: float
+
+    def score(self, value: float, resolution: float = 0.0) -> float:
+        """See `Model`. Rounding is uniform: its variance is a third of the resolution's square."""
+        sd, off = sqrt(self.sd**2 + resolution**2 / 3), value - self.mean
+        return off / sd if off else 0.0
+
+
+@dataclass(frozen=True)
+class TailProbability:
+    """The p-value of a test.
+
+    Attributes
+    ----------
+    test : frozen scipy distribution
+        Of the statistic under the law tested against: large values are rejected.
+    statistic : stats.Moments, optional
+        What the statistic is expected to be instead; without it the law holds and p is uniform.
+    """
+
+    test: rv_frozen
+    statistic: stats.Moments | None = None
+
+    @property
+    def mean(self) -> float:
+        """1/2 where the law holds; elsewhere the p-value of the expected statistic."""
+        return float(self.test.sf(self.statistic.mean)) if self.statistic else 0.5
+
+    @property
+    def sd(self) -> float:
+        """Of a uniform; any other p-value has no useful one."""
+        return nan if self.statistic else sqrt(1 / 12)
+
+    def score(self, value: float, resolution: float = 0.0) -> float:
+        """See `Model`: that of the statistic. A p of 0 says only that it is below `PRINTED_AS_ZERO`."""
+        if self.statistic is None:
+            return float(norm.isf(value))
+        off = (self.test.isf(value or PRINTED_AS_ZERO) - self.statistic.mean) / self.statistic.sd
+        return float(off) if value else max(float(off), 0.0)
+
+
 def compare(
-    printed: str, ours: stats.Estimate, expected: stats.Moments, unlike: str | None = None
+    printed: str, ours: stats.Estimate, expected: Model, own: Model | None = None
 ) -> dict[str, float | str]:
-    """A printed statistic and ours beside its exact expectation at the paper's settings.
+    """A printed statistic and ours, each beside its exact distribution.
 
     Parameters
     ----------
     printed : str
         The number as printed.
     ours : stats.Estimate
-    expected : stats.Moments
-        Exact mean and standard deviation of the statistic at the paper's settings.
-    unlike : str, optional
-        Our settings, where they are not the paper's: then the verdict says so and judges nothing.
+    expected : Model
+        The distribution of the statistic at the paper's settings.
+    own : Model, optional
+        The same at ours, where these are others.
 
     Returns
     -------
@@ -65,11 +137,10 @@ def compare(
         `COLUMNS` from ``published`` on: the deviation is the printed number's from the expected one,
         in standard deviations that allow for its rounding, then ours.
     """
-    published = float(printed)
-    sd = sqrt(expected.sd**2 + resolution(printed) ** 2 / 3)
-    deviation = (published - expected.mean) / sd
-    off = ours.value - expected.mean
-    our_deviation = off / expected.sd if off else 0.0
+    published, digit = float(printed), resolution(printed)
+    deviation = expected.score(published, digit)
+    our_deviation = (own or expected).score(ours.value, digit if expected.sd == 0 else 0.0)
+    same = own is None and abs(published - ours.value) <= digit * (1 + 1e-9)
     return {
         "published": published,
         "ours": ours.value,
@@ -78,8 +149,8 @@ def compare(
         "expected": expected.mean,
         "expected_sd": expected.sd,
         "deviation_sigma": deviation,
-        "verdict": f"not comparable: {unlike}" if unlike else verdict_on(deviation, our_deviation),
-        "our_deviation_sigma": nan if unlike else our_deviation,
+        "verdict": verdict_on(deviation, our_deviation, same),
+        "our_deviation_sigma": our_deviation,
     }
 
 
@@ -100,10 +171,19 @@ def stated(
     }
 
 
-def verdict_on(deviation: float, our_deviation: float) -> str:
-    """``reproduced``, or who lies how far from the exact model."""
+def verdict_on(deviation: float, our_deviation: float, same: bool) -> str:
+    """`REPRODUCED` or `WITHIN_MODEL`, or who lies how far from the exact model."""
     if not abs(our_deviation) <= LARGEST_DEVIATION:
-        return f"differs: ours is {our_deviation:+.1f} sigma from the exact model"
+        return f"{DIFFERS}: ours is {_sigmas(our_deviation)} from the exact model"
     if not abs(deviation) <= LARGEST_DEVIATION:
-        return f"differs: the printed number is {deviation:+.1f} sigma from the exact model"
-    return "reproduced"
+        return f"{DIFFERS}: the printed number is {_sigmas(deviation)} from the exact model"
+    return REPRODUCED if same else WITHIN_MODEL
+
+
+def kind_of(verdict: str) -> str:
+    """`REPRODUCED`, `WITHIN_MODEL` or `DIFFERS`."""
+    return DIFFERS if verdict.startswith(DIFFERS) else verdict
+
+
+def _sigmas(deviation: float) -> str:
+    return "far" if isinf(deviation) else f"{deviation:+.1f} sigma"

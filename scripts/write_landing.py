@@ -1,0 +1,75 @@
+"""Write the first page of the report: each claim with our verdict, and where it all comes from."""
+
+import base64
+import re
+from importlib import metadata
+from pathlib import Path
+
+import click
+import jinja2
+import pandas as pd
+
+from noiseaudit import jobs, tables
+from noiseaudit.published import claims, numbers
+
+TITLES = {
+    "dptext": "DPText and ADePT: Habernal (ACL 2022)",
+    "opendp": "OpenDP's discrete Laplace noise: Gerolimetto Fabrello et al. (2026)",
+    "dpecdf": "The private ECDF of synthpriv 0.2.1",
+}
+
+PACKAGES = ["noiseaudit", "snakemake", "numpy", "scipy", "numba", "pandas", "pyarrow", "matplotlib"]
+PACKAGES += ["dp-accounting"]
+
+
+@click.command(help=__doc__)
+@click.option("--claims", "claimed", required=True, type=click.Path(path_type=Path))
+@click.option("--comparison", "compared", required=True, type=click.Path(path_type=Path))
+@click.option("--figure", required=True, type=click.Path(path_type=Path), help="Of the comparison.")
+@click.option("--template", required=True, type=click.Path(path_type=Path))
+@click.option("--page", required=True, type=click.Path(path_type=Path), help="RST to write.")
+@click.argument("pins", nargs=-1, type=click.Path(path_type=Path))
+def write_landing(
+    claimed: Path, compared: Path, figure: Path, template: Path, page: Path, pins: tuple[Path, ...]
+) -> None:
+    rows, shown = tables.read_table(claimed), tables.read_table(compared, text=["verdict"])
+    text = jinja2.Template(template.read_text(encoding="utf-8")).render(
+        studies=[
+            study(source, rows, shown) for source in TITLES if (rows["source"] == source).any()
+        ],
+        numbers=tally(shown["verdict"]),
+        figure=base64.b64encode(figure.read_bytes()).decode(),
+        versions={name: metadata.version(name) for name in PACKAGES},
+        wheels={path.stem: hashes(path) for path in pins},
+    )
+    with tables.replacing(page) as temporary:
+        temporary.write_text(text + "\n", encoding="utf-8")
+
+
+def study(source: str, rows: pd.DataFrame, shown: pd.DataFrame) -> dict[str, object]:
+    own = rows[rows["source"] == source]
+    stand = int((own["verdict"] == claims.STANDS).sum())
+    return {
+        "title": TITLES[source],
+        "claims": own.to_dict("records"),
+        "summary": f"{stand} of {len(own)} claims stand. "
+        + tally(shown.loc[shown["source"] == source, "verdict"]),
+    }
+
+
+def tally(verdicts: pd.Series) -> str:
+    """How many printed numbers are reproduced, in a sentence."""
+    kinds = verdicts.map(numbers.kind_of).value_counts()
+    return (
+        f"Of {len(verdicts)} printed numbers {kinds.get(numbers.REPRODUCED, 0)} are reproduced to "
+        f"the last digit and {kinds.get(numbers.WITHIN_MODEL, 0)} within the exact model; "
+        f"{kinds.get(numbers.DIFFERS, 0)} differ."
+    )
+
+
+def hashes(pins: Path) -> list[str]:
+    return re.findall(r"sha256:([0-9a-f]+)", pins.read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    jobs.run(write_landing)
