@@ -7,9 +7,11 @@ AUDITS = config["dpecdf"]["false_alarms"]
 SUBJECTS = ["original", "hardened"] if SYNTHPRIV else ["hardened"]
 GENUINE = f"resources/synthpriv/{SYNTHPRIV[0]}" if SYNTHPRIV else []
 
+DPECDF_FIGURES = ["fits", "utility", "audit"]
+
 # What needs no wheel.
 DPECDF = [
-    *expand("figures/dpecdf/{name}.{format}", name=["fits", "utility", "audit"], format=FORMATS),
+    *expand("figures/dpecdf/{name}.{format}", name=DPECDF_FIGURES, format=FORMATS),
     *expand("results/dpecdf/{name}.tsv", name=["audit", "utility", "false_alarms"]),
 ]
 

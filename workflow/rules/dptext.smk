@@ -16,14 +16,14 @@ ALL_COUNTS = expand(
     parts=PARTS,
 )
 
+DPTEXT_FIGURES = ["privacy_loss", "exact_agreement", "transforms"]
+
 DPTEXT = [
     "results/dptext/losses.tsv",
     "results/dptext/losses.html",
     "results/dptext/repeatability.tsv",
     "results/dptext/performance.tsv",
-    multiext("figures/dptext/privacy_loss", ".png", ".svg", ".pdf"),
-    multiext("figures/dptext/exact_agreement", ".png", ".svg", ".pdf"),
-    multiext("figures/dptext/transforms", ".png", ".svg", ".pdf"),
+    *expand("figures/dptext/{name}.{format}", name=DPTEXT_FIGURES, format=FORMATS),
     "results/notebooks/dptext.ipynb",
     "results/notebooks/dptext.html",
 ]

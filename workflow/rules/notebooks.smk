@@ -133,119 +133,67 @@ rule write_landing:
         " {input.pins}"
 
 
-rule execute_dptext:
-    """Review the DPText study in its notebook."""
+# The tables and figures that each notebook reads.
+REVIEWED_TABLES = {
+    "dptext": expand(
+        "results/dptext/{name}.tsv",
+        name=["losses", "repeatability", "performance", "comparison"],
+    ),
+    "opendp": expand(
+        "results/opendp/{name}.tsv",
+        name=["releases", "layers", "plrv", "performance", "false_alarms", "comparison"],
+    ),
+    "realised_privacy": expand(
+        "results/opendp/{name}.tsv",
+        name=["realised_privacy", "composition", "releases", DEEP_TABLE],
+    ),
+    "dpecdf": expand(
+        "results/dpecdf/{name}.tsv",
+        name=["audit", "agreement", "utility", "performance", "false_alarms", "comparison"],
+    ),
+}
+
+REVIEWED_FIGURES = {
+    "dptext": expand("figures/dptext/{name}.png", name=DPTEXT_FIGURES),
+    "opendp": expand(
+        "figures/opendp/{name}.png",
+        name=[name for name in CASCADE_FIGURES + RELEASE_FIGURES if name != "realised_epsilon"],
+    ),
+    "realised_privacy": ["figures/opendp/realised_epsilon.png"],
+    "dpecdf": expand("figures/dpecdf/{name}.png", name=DPECDF_FIGURES),
+}
+
+
+wildcard_constraints:
+    name="|".join(REVIEWED_TABLES),
+
+
+rule execute_notebook:
+    """Review a study in its notebook."""
     input:
         script="scripts/execute_notebook.py",
         modules=modules("scripts/execute_notebook.py"),
-        notebook="notebooks/dptext.ipynb",
-        notebook_modules=modules("notebooks/dptext.ipynb"),
-        losses="results/dptext/losses.tsv",
-        repeatability="results/dptext/repeatability.tsv",
-        performance="results/dptext/performance.tsv",
-        comparison="results/dptext/comparison.tsv",
-        privacy_loss="figures/dptext/privacy_loss.png",
-        exact_agreement="figures/dptext/exact_agreement.png",
-        transforms="figures/dptext/transforms.png",
+        notebook="notebooks/{name}.ipynb",
+        notebook_modules=lambda wildcards: modules(f"notebooks/{wildcards.name}.ipynb"),
+        tables=lambda wildcards: REVIEWED_TABLES[wildcards.name],
+        figures=lambda wildcards: REVIEWED_FIGURES[wildcards.name],
+        claims="results/claims.tsv",
     output:
-        notebook="results/notebooks/dptext.ipynb",
+        notebook="results/notebooks/{name}.ipynb",
     log:
-        "logs/notebooks/execute_dptext.log",
+        "logs/notebooks/execute_{name}.log",
     conda:
         "../../environment.yml"
     params:
-        tables=lambda wildcards, input: os.path.dirname(input.losses),
-        figures=lambda wildcards, input: os.path.dirname(input.privacy_loss),
-    shell:
-        "python {input.script} --notebook {input.notebook} --executed {output.notebook}"
-        " -p tables {params.tables} -p figures {params.figures} --log {log}"
-
-
-rule execute_opendp:
-    """Review the study of OpenDP's sampler in its notebook."""
-    input:
-        script="scripts/execute_notebook.py",
-        modules=modules("scripts/execute_notebook.py"),
-        notebook="notebooks/opendp.ipynb",
-        notebook_modules=modules("notebooks/opendp.ipynb"),
-        releases="results/opendp/releases.tsv",
-        layers="results/opendp/layers.tsv",
-        losses="results/opendp/plrv.tsv",
-        performance="results/opendp/performance.tsv",
-        false_alarms="results/opendp/false_alarms.tsv",
-        comparison="results/opendp/comparison.tsv",
-        figures=[
-            f"figures/opendp/{name}.png"
-            for name in CASCADE_FIGURES + RELEASE_FIGURES
-            if name != "realised_epsilon"
-        ],
-    output:
-        notebook="results/notebooks/opendp.ipynb",
-    log:
-        "logs/notebooks/execute_opendp.log",
-    conda:
-        "../../environment.yml"
-    params:
-        tables=lambda wildcards, input: os.path.dirname(input.releases),
+        tables=lambda wildcards, input: os.path.dirname(input.tables[0]),
         figures=lambda wildcards, input: os.path.dirname(input.figures[0]),
+        deep=lambda wildcards: (
+            f" -p deep {DEEP_TABLE}.tsv" if wildcards.name == "realised_privacy" else ""
+        ),
     shell:
         "python {input.script} --notebook {input.notebook} --executed {output.notebook}"
-        " -p tables {params.tables} -p figures {params.figures} --log {log}"
-
-
-rule execute_realised_privacy:
-    """Review what the faulty releases really paid."""
-    input:
-        script="scripts/execute_notebook.py",
-        modules=modules("scripts/execute_notebook.py"),
-        notebook="notebooks/realised_privacy.ipynb",
-        notebook_modules=modules("notebooks/realised_privacy.ipynb"),
-        realised="results/opendp/realised_privacy.tsv",
-        composition="results/opendp/composition.tsv",
-        releases="results/opendp/releases.tsv",
-        deep=f"results/opendp/{DEEP_TABLE}.tsv",
-        figure="figures/opendp/realised_epsilon.png",
-    output:
-        notebook="results/notebooks/realised_privacy.ipynb",
-    log:
-        "logs/notebooks/execute_realised_privacy.log",
-    conda:
-        "../../environment.yml"
-    params:
-        tables=lambda wildcards, input: os.path.dirname(input.realised),
-        figures=lambda wildcards, input: os.path.dirname(input.figure),
-        deep=lambda wildcards, input: os.path.basename(input.deep),
-    shell:
-        "python {input.script} --notebook {input.notebook} --executed {output.notebook}"
-        " -p tables {params.tables} -p figures {params.figures} -p deep {params.deep} --log {log}"
-
-
-rule execute_dpecdf:
-    """Review the study of the private ECDF."""
-    input:
-        script="scripts/execute_notebook.py",
-        modules=modules("scripts/execute_notebook.py"),
-        notebook="notebooks/dpecdf.ipynb",
-        notebook_modules=modules("notebooks/dpecdf.ipynb"),
-        audit="results/dpecdf/audit.tsv",
-        agreement="results/dpecdf/agreement.tsv",
-        utility="results/dpecdf/utility.tsv",
-        performance="results/dpecdf/performance.tsv",
-        false_alarms="results/dpecdf/false_alarms.tsv",
-        comparison="results/dpecdf/comparison.tsv",
-        figures=[f"figures/dpecdf/{name}.png" for name in ("fits", "utility", "audit")],
-    output:
-        notebook="results/notebooks/dpecdf.ipynb",
-    log:
-        "logs/notebooks/execute_dpecdf.log",
-    conda:
-        "../../environment.yml"
-    params:
-        tables=lambda wildcards, input: os.path.dirname(input.audit),
-        figures=lambda wildcards, input: os.path.dirname(input.figures[0]),
-    shell:
-        "python {input.script} --notebook {input.notebook} --executed {output.notebook}"
-        " -p tables {params.tables} -p figures {params.figures} --log {log}"
+        " -p tables {params.tables} -p figures {params.figures} -p claims {input.claims}{params.deep}"
+        " --log {log}"
 
 
 rule render_notebook:
