@@ -1,9 +1,19 @@
 """A bad config ends with one line that names the key, what was found and what was expected."""
 
+from copy import deepcopy
+from functools import cache
+
+import jsonschema
 import pytest
 import yaml
+from hypothesis import assume, given
+from hypothesis import settings as settings_of_hypothesis
+from hypothesis import strategies as st
+from packaging.version import Version
+from snakemake.utils import update_config
 
 from conftest import ROOT
+from noiseaudit import settings
 
 BAD = [
     (
@@ -94,11 +104,71 @@ BAD = [
     ("dpecdf: {repeats: many}", "dpecdf.repeats: 'many' found, an integer"),
     ("dpecdf: {clip: true}", "dpecdf: unknown key 'clip', one of releases, configurations"),
     ("opendp: 3", "opendp: 3 found, a mapping of keys"),
+    ("größe: 1", "the file: unknown key 'größe', one of alpha, seed"),
+    ("opendp: {'scales ': [10]}", "opendp: unknown key 'scales ', one of releases, scales"),
+    ("dptext: {mechanisms: [лаплас]}", "dptext.mechanisms[0]: 'лаплас' found, one of copy"),
+    ("dptext: {epsilons: []}", "dptext.epsilons: [] found, a list"),
+    ("dptext: {epsilons: [1, 1]}", "dptext.epsilons: [1, 1] found, a list"),
+    ("dptext: {repeats: 1" + 300 * "0" + "}", "dptext.repeats: 1000"),
+    ("alpha: [1.0e-6]", "alpha: [1e-06] found, a probability"),
+    ("opendp: {closeup: 1000}", "opendp.closeup: 1000 found, a mapping with the keys"),
+    (
+        "opendp: {contrast: {fixed: '0.14.1'}}",
+        "opendp.contrast.fixed: '0.14.1' found, another release than opendp.contrast.faulty",
+    ),
+    (
+        "opendp: {traces: {entropies: [stuck, pcg64]}}",
+        "opendp.traces.entropies[0]: 'stuck' found, a source that is not broken",
+    ),
+    ("opendp: {traces: {entropies: []}}", "opendp.traces.entropies: [] found, a list"),
+    ("dpecdf: {epsilon: '１'}", "dpecdf.epsilon: '１' found, a finite number"),
 ]
 
 
-@pytest.mark.parametrize(("text", "line"), BAD, ids=[text for text, _ in BAD])
-def test_a_bad_config_is_one_line(sources, text, line):
+@cache
+def schema():
+    return yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text("utf-8"))
+
+
+@cache
+def pinned():
+    pins = [path.stem.partition("-")[::2] for path in (ROOT / "workflow/envs").glob("*-*.txt")]
+    versions = {package: [v for name, v in pins if name == package] for package, _ in pins}
+    return {package: sorted(found, key=Version) for package, found in versions.items()}
+
+
+def with_changes(changes):
+    """The default config as Snakemake lays another file over it."""
+    config = deepcopy(default())
+    update_config(config, changes)
+    return config
+
+
+@cache
+def default():
+    return yaml.safe_load((ROOT / "config/config.yaml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize(("text", "line"), BAD, ids=[text[:60] for text, _ in BAD])
+def test_a_bad_config_names_the_key(text, line):
+    with pytest.raises(settings.ConfigError) as error:
+        settings.check(with_changes(yaml.safe_load(text)), schema(), pinned())
+    assert str(error.value).startswith(line)
+    assert len(str(error.value).splitlines()) == 1
+    assert len(str(error.value)) < 400
+
+
+@pytest.mark.parametrize("name", ["config", "quick", "deep"])
+def test_the_projects_own_configs_are_good(name):
+    changes = yaml.safe_load((ROOT / f"config/{name}.yaml").read_text("utf-8"))
+    settings.check(with_changes(changes), schema(), pinned())
+
+
+END_TO_END = ["alpha: high", "opendp: {scales: []}", "dpecdf: {clip: true}", "größe: 1"]
+
+
+@pytest.mark.parametrize(("text", "line"), [case for case in BAD if case[0] in END_TO_END])
+def test_it_ends_the_run_with_one_line(sources, text, line):
     (sources.folder / "config/bad.yaml").write_text(text, encoding="utf-8")
     run = sources.snakemake("-n", "--quiet", "all", config="config/bad.yaml")
     assert run.returncode == 1
@@ -110,16 +180,86 @@ def test_a_bad_config_is_one_line(sources, text, line):
     assert not (sources.folder / "logs").exists()
 
 
+def leaves(node, path=()):
+    """Every key of the schema that holds no other keys: where it stands, and what it may hold."""
+    if "properties" not in node:
+        yield path, node
+    for name, inner in node.get("properties", {}).items():
+        yield from leaves(inner, (*path, name))
+
+
+KEYS = list(leaves(schema()))
+
+junk = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.text(max_size=30),
+    st.integers(max_value=-1),
+    st.integers(min_value=10**19),
+    st.just(10**4000),
+    st.floats(max_value=-1e-300),
+    st.sampled_from([float("nan"), float("inf"), -0.0, 0.5e-320, 1e308]),
+    st.lists(st.one_of(st.none(), st.text(max_size=3), st.floats()), max_size=3),
+    st.dictionaries(st.text(max_size=3), st.integers(), max_size=2),
+)
+
+
+def is_good(value, node):
+    plain = jsonschema.Draft202012Validator
+    strict = {"number": settings._is_finite_number, "integer": settings._is_integer}
+    checker = plain.TYPE_CHECKER.redefine_many(strict)
+    return jsonschema.validators.extend(plain, type_checker=checker)(node).is_valid(value)
+
+
+@settings_of_hypothesis(max_examples=600)
+@given(key=st.sampled_from(KEYS), value=junk)
+def test_junk_in_any_key_is_named(key, value):
+    """Each key of the config in turn, with values of every type, size and alphabet."""
+    path, node = key
+    assume(not is_good(value, node))
+    changed = with_changes({})
+    place = changed
+    for name in path[:-1]:
+        place = place[name]
+    place[path[-1]] = value
+    with pytest.raises(settings.ConfigError) as error:
+        settings.check(changed, schema(), pinned())
+    message = str(error.value)
+    assert message.startswith(".".join(path))
+    assert len(message.splitlines()) == 1
+    assert len(message) < 400
+
+
+@given(section=st.sampled_from(["", "dptext", "opendp", "dpecdf"]), name=st.text(min_size=1))
+def test_an_unknown_key_is_named(section, name):
+    changed = with_changes({})
+    place = changed[section] if section else changed
+    assume(name not in place)
+    place[name] = 1
+    with pytest.raises(settings.ConfigError) as error:
+        settings.check(changed, schema(), pinned())
+    assert str(error.value).startswith(f"{section or 'the file'}: unknown key {name!r}")
+
+
+@pytest.mark.parametrize(("path", "node"), KEYS, ids=[".".join(path) for path, _ in KEYS])
+def test_a_key_left_empty_is_named(path, node):
+    changed = with_changes({})
+    place = changed
+    for name in path[:-1]:
+        place = place[name]
+    place[path[-1]] = None
+    with pytest.raises(settings.ConfigError, match=f"^{'[.]'.join(path)}: None found"):
+        settings.check(changed, schema(), pinned())
+
+
 def test_config_and_schema_give_the_same_defaults():
-    schema = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
-    config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
-    assert config == defaults(schema)
+    assert with_changes({}) == defaults(schema())
 
 
-def defaults(schema):
-    if "properties" not in schema:
-        return schema["default"]
-    return {key: defaults(inner) for key, inner in schema["properties"].items()}
+def defaults(node):
+    if "properties" not in node:
+        return node["default"]
+    return {key: defaults(inner) for key, inner in node["properties"].items()}
 
 
 def test_every_key_is_documented():

@@ -59,7 +59,7 @@ def imports(path: Path) -> set[str]:
 
 
 FLOORS = [
-    ["entropy", "stats", "tables", "jobs", "wheels", "_draw_from_wheel"],
+    ["entropy", "stats", "tables", "jobs", "wheels", "settings", "_draw_from_wheel"],
     ["mechanisms", "releases", "cks20"],
     ["attack", "dpecdf"],
     ["privacy_loss"],

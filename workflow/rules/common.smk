@@ -2,16 +2,15 @@
 
 import ast
 import json
-import math
 import os.path
-import re
 import sys
 from fractions import Fraction
 from pathlib import Path
 
-import jsonschema
 import yaml
 from packaging.version import Version
+
+from noiseaudit import settings
 
 # `python` in a shell command is the interpreter that runs Snakemake, whether its environment was
 # activated or not.
@@ -20,103 +19,22 @@ shell.prefix(f'export PATH="{Path(sys.executable).parent}:$PATH"; ')
 ROOT = Path(workflow.basedir)
 
 
-def stop(message):
-    """End with one line for the user, without Snakemake's own about the rule or the file."""
-    print(f"config: {message}", file=sys.stderr)
+def pinned(package):
+    """The versions of a package whose hashes are known."""
+    pins = (ROOT / "workflow/envs").glob(f"{package}-*.txt")
+    return sorted((path.stem.removeprefix(f"{package}-") for path in pins), key=Version)
+
+
+try:
+    settings.check(
+        config,
+        yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text("utf-8")),
+        {package: pinned(package) for package in ("opendp", "synthpriv")},
+    )
+except settings.ConfigError as error:
+    # One line for the user, without Snakemake's own about the rule or the file.
+    print(f"config: {error}", file=sys.stderr)
     sys.exit(1)
-
-
-def is_finite_number(_, value):
-    return type(value) in (int, float) and math.isfinite(value)
-
-
-def is_integer(_, value):
-    return type(value) is int
-
-
-def validate_config():
-    """Check the config against its schema; its first error names the key, the value and the need."""
-    schema = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
-    plain = jsonschema.Draft202012Validator
-    checker = plain.TYPE_CHECKER.redefine_many({"number": is_finite_number, "integer": is_integer})
-    validator = jsonschema.validators.extend(plain, type_checker=checker)(schema)
-    error = jsonschema.exceptions.best_match(validator.iter_errors(config))
-    if error is None:
-        return
-    key = error.json_path.removeprefix("$").removeprefix(".") or "the file"
-    if error.validator == "additionalProperties":
-        unknown = sorted(set(error.instance) - set(error.schema["properties"]), key=str)
-        stop(
-            f"{key}: unknown key {unknown[0]!r}, one of {', '.join(error.schema['properties'])} expected"
-        )
-    if error.validator == "required":
-        missing = [name for name in error.schema["required"] if name not in error.instance]
-        stop(f"{key}: key {missing[0]!r} missing")
-    hint = " (as a number: 1.0e-6, not 1e-6)" if is_bare_exponent(error.instance) else ""
-    stop(f"{key}: {error.instance!r} found, {error.schema['description']} expected{hint}")
-
-
-def is_bare_exponent(value):
-    """Text that YAML would have taken for a number, had it a decimal point."""
-    return isinstance(value, str) and re.fullmatch(r"[0-9]+[eE][-+]?[0-9]+", value) is not None
-
-
-def check_releases():
-    """Releases must be pinned by their hashes."""
-    for study, package in (("opendp", "opendp"), ("dpecdf", "synthpriv")):
-        pins = (ROOT / "workflow/envs").glob(f"{package}-*.txt")
-        pinned = sorted((path.stem.removeprefix(f"{package}-") for path in pins), key=Version)
-        for place, release in enumerate(config[study]["releases"]):
-            if release not in pinned:
-                stop(
-                    f"{study}.releases[{place}]: {release!r} found, one of {', '.join(pinned)} "
-                    "expected (scripts/pin_release.py adds another that exists)"
-                )
-
-
-def check_opendp_config():
-    """What the schema cannot say: keys that must agree with each other."""
-    study = config["opendp"]
-    releases, scales, contrast = study["releases"], study["scales"], study["contrast"]
-    for place, scale in enumerate(scales):
-        if scale > study["draws"] / 100:
-            stop(
-                f"opendp.scales[{place}]: {scale} found, at most opendp.draws / 100 = {study['draws'] // 100} "
-                "expected: beyond it no single output is drawn often enough to be tested"
-            )
-    for side in ("faulty", "fixed"):
-        if releases and contrast[side] not in releases:
-            stop(
-                f"opendp.contrast.{side}: {contrast[side]!r} found, one of opendp.releases "
-                f"({', '.join(releases)}) expected"
-            )
-    if contrast["scale"] not in scales:
-        stop(
-            f"opendp.contrast.scale: {contrast['scale']} found, one of opendp.scales "
-            f"({', '.join(map(str, scales))}) expected"
-        )
-
-    closeup = study["closeup"]
-    if closeup["scale"] in scales:
-        stop(
-            f"opendp.closeup.scale: {closeup['scale']} found, none of opendp.scales "
-            f"({', '.join(map(str, scales))}) expected"
-        )
-    if closeup["scale"] > closeup["draws"] / 1000:
-        stop(
-            f"opendp.closeup.scale: {closeup['scale']} found, at most opendp.closeup.draws / 1000 = "
-            f"{closeup['draws'] // 1000} expected: beyond it no excess shows"
-        )
-    if contrast["scale"] not in study["traces"]["scales"]:
-        stop(
-            f"opendp.contrast.scale: {contrast['scale']} found, one of opendp.traces.scales "
-            f"({', '.join(map(str, study['traces']['scales']))}) expected: figures draw the cascade at it"
-        )
-
-
-validate_config()
-check_releases()
-check_opendp_config()
 
 
 def modules(entry):
