@@ -22,8 +22,8 @@ from noiseaudit.cks20 import diagnosis, exact, kernels, reference
 CASCADE_DRAWS, REFERENCE_SHARE = 500_000, 50
 """Draws a round: enough for the fast, a fiftieth of a wheel's for the slow."""
 
-GROWTH_DRAWS = (10_000, 100_000, 1_000_000, 10_000_000)
-"""Sizes at which the time a draw must stay the same."""
+GROWTH_SHARES = (0.5, 5, 50, 500)
+"""Of a wheel's draws a round: sizes at which the time a draw must stay the same."""
 
 Timed = tuple[int, Callable[[], float]]
 """Draws a round, and what returns the seconds that they take."""
@@ -177,8 +177,8 @@ def grown(
             extra = {"over": "scale", "scale": str(s), "bytes_per_draw": used}
             extra |= {"entropy_bytes": entropy_bytes(s)}
             rows.append(_growth_rows(samplers, rounds, extra))
-    for size in GROWTH_DRAWS:
-        samplers = {"cascade fixed": compiled("fixed", scale, size, seed)}
+    for share in GROWTH_SHARES:
+        samplers = {"cascade fixed": compiled("fixed", scale, round(share * draws), seed)}
         rows.append(_growth_rows(samplers, rounds, {"over": "draws", "scale": str(scale)}))
     return pd.concat(rows)
 

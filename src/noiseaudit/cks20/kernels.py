@@ -16,19 +16,7 @@ from numba import njit
 from numba.extending import overload
 
 from noiseaudit.cks20 import reference
-
-LAYERS = (
-    "uniform_bits",
-    "uniform_below",
-    "bernoulli_standard",
-    "bernoulli_rational",
-    "bernoulli_exp1",
-    "bernoulli_exp",
-    "geometric_slow",
-    "geometric_fast",
-    "discrete_laplace",
-)
-"""Columns of a trace, from the bottom up."""
+from noiseaudit.cks20.reference import LAYERS
 
 UNREACHED = -1
 """In a trace: the variant never calls this layer."""

@@ -15,6 +15,19 @@ from typing import Any, Protocol
 
 import numpy as np
 
+LAYERS = (
+    "uniform_bits",
+    "uniform_below",
+    "bernoulli_standard",
+    "bernoulli_rational",
+    "bernoulli_exp1",
+    "bernoulli_exp",
+    "geometric_slow",
+    "geometric_fast",
+    "discrete_laplace",
+)
+"""Columns of a trace, from the bottom up."""
+
 
 class Source(Protocol):
     """Anything with ``read(n)``, such as `noiseaudit.entropy.ByteSource`."""

@@ -19,7 +19,7 @@ from matplotlib.patches import FancyBboxPatch, Rectangle
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from noiseaudit import stats, tables
-from noiseaudit.cks20 import exact, kernels, layers
+from noiseaudit.cks20 import exact, layers, reference
 from noiseaudit.figures import style
 
 _INTERVAL = 0.0027
@@ -178,7 +178,7 @@ def _draw_coins(ax: Axes, trace: Trace) -> None:
 
 def _draw_success(ax: Axes, trace: Trace) -> None:
     """z of every coin with a ±3σ band; the two exponential ones are the same coin here."""
-    coins = [layer for layer in kernels.LAYERS if layer.startswith("bernoulli")]
+    coins = [layer for layer in reference.LAYERS if layer.startswith("bernoulli")]
     known = [layer for layer in coins if layer in set(trace.rows["layer"])]
     z = np.array([trace.row(layer)["mean_z"] for layer in known])
     expected = np.array([trace.row(layer)["expected_mean_z"] for layer in known])
@@ -468,7 +468,7 @@ def diagnosis_overview(rows: pd.DataFrame) -> Figure:
 
 _STRONGEST = 20
 
-_LAYERS = tuple(reversed(kernels.LAYERS))
+_LAYERS = tuple(reversed(reference.LAYERS))
 
 
 def diagnosis_of(rows: pd.DataFrame) -> str:

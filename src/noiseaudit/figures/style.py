@@ -89,6 +89,8 @@ def save(figure: Figure, png: Path | str) -> None:
     if Path(png).suffix != ".png":
         raise ValueError(f"figure: {png} found, a name that ends in .png expected")
     with applied():
+        figure.draw_without_rendering()
+        mpl.rcParams["figure.constrained_layout.use"] = False  # the figure is laid out once
         _settle(figure)
         for extension in FORMATS:
             with tables.replacing(Path(png).with_suffix(f".{extension}")) as temporary:
@@ -100,13 +102,12 @@ _DIGITS = 6
 
 
 def _settle(figure: Figure) -> None:
-    """Lay the figure out, once for all formats, and round where everything came to stand.
+    """Round where everything came to stand when the figure was laid out, and leave it there.
 
     The last bits of what the layout's solver returns depend on the order of its equations, which
     differs from process to process.
     """
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
+    figure.set_layout_engine(None)
     parts = [figure]
     for part in parts:
         parts += part.subfigs
