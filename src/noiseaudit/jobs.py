@@ -20,6 +20,7 @@ log = logging.getLogger("noiseaudit")
 log.addHandler(logging.NullHandler())  # without --log, nothing is logged
 log.setLevel(logging.INFO)
 log.propagate = False
+logging.raiseExceptions = False  # a log that cannot be written, on a full disk, is no news
 
 
 def run(command: click.Command) -> NoReturn:

@@ -6,6 +6,7 @@ and results are TSV.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -38,23 +39,41 @@ class DamagedFile(ValueError):
     """A file that is not what its name says; the message names the file and what is wrong."""
 
 
+_UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EFBIG}
+"""What a full disk and a read-only folder answer: words that don't name the file."""
+
+
 @contextmanager
 def replacing(path: Path | str) -> Iterator[Path]:
     """A temporary name in ``path``'s folder that becomes ``path`` when the block ends well.
 
     When it doesn't, the temporary file is removed and whatever stood at ``path`` stays.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written, for want of space, say; it names ``path``.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.stem}.", suffix=path.suffix, dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
+    temporary = None
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(
+            prefix=f".{path.stem}.", suffix=path.suffix, dir=path.parent
+        )
+        os.close(handle)
+        temporary = Path(name)
         yield temporary
         temporary.chmod(0o644)
         temporary.replace(path)
+    except OSError as error:
+        if error.errno not in _UNWRITABLE:
+            raise
+        reason = os.strerror(error.errno)
+        raise OSError(f"{path} cannot be written: {reason}") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
 
 
 def provenance(job: Mapping[str, Any], seed: int | str, packages: Iterable[str]) -> dict[str, Any]:

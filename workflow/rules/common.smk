@@ -2,7 +2,7 @@
 
 import ast
 import json
-import os.path
+import os
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -25,6 +25,12 @@ def pinned(package):
     return sorted((path.stem.removeprefix(f"{package}-") for path in pins), key=Version)
 
 
+def stop(message):
+    """End with one line for the user, without Snakemake's own about the rule or the file."""
+    print(message, file=sys.stderr)
+    sys.exit(1)
+
+
 try:
     settings.check(
         config,
@@ -32,9 +38,11 @@ try:
         {package: pinned(package) for package in ("opendp", "synthpriv")},
     )
 except settings.ConfigError as error:
-    # One line for the user, without Snakemake's own about the rule or the file.
-    print(f"config: {error}", file=sys.stderr)
-    sys.exit(1)
+    stop(f"config: {error}")
+
+for folder in ("results", "figures"):
+    if os.path.isdir(folder) and not os.access(folder, os.W_OK):
+        stop(f"{folder}: a read-only folder found, one to write to expected")
 
 
 def modules(entry):
