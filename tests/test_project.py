@@ -63,7 +63,8 @@ FLOORS = [
     ["mechanisms", "releases", "cks20"],
     ["attack", "dpecdf"],
     ["privacy_loss"],
-    ["published", "figures"],
+    ["published"],
+    ["figures"],
 ]
 
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import special
-from scipy.stats import binom, norm
+import scipy
 
 from noiseaudit import stats
 from noiseaudit.attack import check_dimension
@@ -98,11 +97,11 @@ class ExactVotes:
         if math.isinf(self.loss):
             return math.nan
         if math.isinf(observed):
-            return float(norm.isf(self._probability_of_empty_cell(repeats) / 2))
+            return float(scipy.stats.norm.isf(self._probability_of_empty_cell(repeats) / 2))
         slack = max(rounding, 1e-12 * (1.0 + observed))
         below = self._probability_below(observed - slack, repeats)
         upto = self._probability_below(observed + slack, repeats)
-        score = float(norm.ppf(min((below + upto) / 2, 1.0)))
+        score = float(scipy.stats.norm.ppf(min((below + upto) / 2, 1.0)))
         if abs(score) < _SUMMED_SCORES:
             return score
         return (observed - self.loss) / self.standard_error(repeats)
@@ -144,7 +143,7 @@ class ExactVotes:
         if bound < 0:
             return 0.0
         on_x, on_other = np.exp(self.log_probability[:, 1])
-        first, last = binom.ppf([_NEGLIGIBLE, 1 - _NEGLIGIBLE], repeats, on_x)
+        first, last = scipy.stats.binom.ppf([_NEGLIGIBLE, 1 - _NEGLIGIBLE], repeats, on_x)
         # Hundreds of points a standard deviation integrate a smooth law to all its digits.
         step = max(1, int(last - first) // _POINTS)
         k = np.arange(max(first - 1, 0), min(last + 1, repeats) + 1, step)
@@ -152,8 +151,12 @@ class ExactVotes:
         # Votes for 1 on X' by their own ratio, and by that of the votes for 0.
         fewest = np.ceil(np.maximum(k / factor, repeats - (repeats - k) * factor))
         most = np.floor(np.minimum(k * factor, repeats - (repeats - k) / factor))
-        inside = binom.cdf(most, repeats, on_other) - binom.cdf(fewest - 1, repeats, on_other)
-        return step * float(np.sum(binom.pmf(k, repeats, on_x) * np.maximum(inside, 0.0)))
+        inside = scipy.stats.binom.cdf(most, repeats, on_other) - scipy.stats.binom.cdf(
+            fewest - 1, repeats, on_other
+        )
+        return step * float(
+            np.sum(scipy.stats.binom.pmf(k, repeats, on_x) * np.maximum(inside, 0.0))
+        )
 
 
 def exact_votes(mechanism: Mechanism, epsilon: float, dimension: int) -> ExactVotes:
@@ -177,13 +180,19 @@ def exact_votes(mechanism: Mechanism, epsilon: float, dimension: int) -> ExactVo
 def _log_majority(log_zero: float, log_one: float, n: int) -> tuple[float, float]:
     """``ln P(Bin(n, p) ≤ n/2)`` and ``ln P(Bin(n, p) > n/2)`` from ``ln(1 − p)`` and ``ln p``."""
     k = np.arange(n + 1)
-    ways = special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
+    ways = (
+        scipy.special.gammaln(n + 1)
+        - scipy.special.gammaln(k + 1)
+        - scipy.special.gammaln(n - k + 1)
+    )
     with np.errstate(invalid="ignore"):
         ones = np.where(k > 0, k * log_one, 0.0)  # 0·(−∞) is 0 here: an event that need not happen
         zeros = np.where(k < n, (n - k) * log_zero, 0.0)
     terms = ways + ones + zeros
     majority = 2 * k > n
-    return float(special.logsumexp(terms[~majority])), float(special.logsumexp(terms[majority]))
+    return float(scipy.special.logsumexp(terms[~majority])), float(
+        scipy.special.logsumexp(terms[majority])
+    )
 
 
 VIOLATION = "violates epsilon"

@@ -11,9 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import special
-from scipy import stats as distributions
-from statsmodels.stats.proportion import proportion_confint
+import scipy
 
 POOLED_MINIMUM = 5.0
 """Smallest expected count of a pooled bin."""
@@ -71,7 +69,7 @@ class Estimate:
     @classmethod
     def normal(cls, value: float, sd: float, alpha: float) -> Estimate:
         """A value whose standard deviation is known, with its ``1 − alpha`` interval."""
-        reach = float(distributions.norm.isf(alpha / 2)) * sd
+        reach = float(scipy.stats.norm.isf(alpha / 2)) * sd
         return cls(value, value - reach, value + reach)
 
 
@@ -174,7 +172,7 @@ def _power_sums(batch: np.ndarray) -> tuple[int, int]:
 
 def chi_square(observed: np.ndarray, expected: np.ndarray) -> ChiSquare:
     """Pearson's chi-square of counts in given bins against expected counts of the same total."""
-    statistic, pvalue = distributions.chisquare(observed, expected)
+    statistic, pvalue = scipy.stats.chisquare(observed, expected)
     return ChiSquare(float(statistic), len(observed) - 1, float(pvalue))
 
 
@@ -246,7 +244,7 @@ def chi_square_moments(null: np.ndarray, law: np.ndarray, draws: int) -> Moments
 def z_test(mean: float, theory_mean: float, theory_sd: float, draws: int) -> ZTest:
     """The mean of ``draws`` values against its theoretical value."""
     z = (mean - theory_mean) / (theory_sd / np.sqrt(draws))
-    return ZTest(float(z), float(2 * distributions.norm.sf(abs(z))))
+    return ZTest(float(z), float(2 * scipy.stats.norm.sf(abs(z))))
 
 
 def mean_and_sd(values: np.ndarray, alpha: float) -> dict[str, Estimate]:
@@ -256,8 +254,8 @@ def mean_and_sd(values: np.ndarray, alpha: float) -> dict[str, Estimate]:
     """
     n = values.size
     mean, sd = float(np.mean(values)), float(np.std(values, ddof=1))
-    reach = float(distributions.t.isf(alpha / 2, n - 1)) * sd / np.sqrt(n)
-    low, high = sd * np.sqrt((n - 1) / distributions.chi2.isf([alpha / 2, 1 - alpha / 2], n - 1))
+    reach = float(scipy.stats.t.isf(alpha / 2, n - 1)) * sd / np.sqrt(n)
+    low, high = sd * np.sqrt((n - 1) / scipy.stats.chi2.isf([alpha / 2, 1 - alpha / 2], n - 1))
     return {
         "mean": Estimate(mean, mean - reach, mean + reach),
         "sd": Estimate(sd, float(low), float(high)),
@@ -269,6 +267,8 @@ def clopper_pearson(
 ) -> Interval:
     """The exact two-sided ``1 − alpha`` interval of a binomial probability, elementwise.
 
+    Clopper and Pearson (1934), by quantiles of beta laws.
+
     Raises
     ------
     ValueError
@@ -276,8 +276,10 @@ def clopper_pearson(
     """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha: {alpha} found, a probability between 0 and 1 expected")
-    low, high = proportion_confint(successes, trials, alpha=alpha, method="beta")
-    return Interval(low, high)
+    k, n, beta = np.asarray(successes), np.asarray(trials), scipy.stats.beta
+    low = np.where(k > 0, beta.ppf(alpha / 2, k, n - k + 1), 0.0)
+    high = np.where(k < n, beta.isf(alpha / 2, k + 1, n - k), 1.0)
+    return Interval(low[()], high[()])
 
 
 def alarm_rates(alphas: Sequence[float], alarms: np.ndarray, trials: int) -> pd.DataFrame:
@@ -290,7 +292,7 @@ def alarm_rates(alphas: Sequence[float], alarms: np.ndarray, trials: int) -> pd.
         alarms or more, if each trial gives one with probability alpha) and ``verdict``.
     """
     interval = clopper_pearson(alarms, trials, _RARE)
-    chance = distributions.binom.sf(alarms - 1, trials, alphas)
+    chance = scipy.stats.binom.sf(alarms - 1, trials, alphas)
     return pd.DataFrame(
         {
             "alpha": alphas,
@@ -328,9 +330,9 @@ def neighbour_loss(counts: np.ndarray, counts_next: np.ndarray, alpha: float) ->
     share = np.divide(counts, total, out=np.full(counts.shape, np.nan), where=seen)
     interval = clopper_pearson(np.where(seen, counts, 0), np.where(seen, total, 1), alpha)
     return Loss(
-        special.logit(share),
-        np.where(seen, special.logit(interval.low), -np.inf),
-        np.where(seen, special.logit(interval.high), np.inf),
+        scipy.special.logit(share),
+        np.where(seen, scipy.special.logit(interval.low), -np.inf),
+        np.where(seen, scipy.special.logit(interval.high), np.inf),
     )
 
 
@@ -381,6 +383,6 @@ def detectable_loss(total: np.ndarray, claimed: float, alpha: float) -> np.ndarr
         be missing altogether.
     """
     total = np.asarray(total, dtype=np.int64)
-    share = special.expit(claimed)
-    critical = distributions.binom.isf(alpha / 2, total, share) + 1
-    return special.logit(np.minimum(critical / total, 1.0))
+    share = scipy.special.expit(claimed)
+    critical = scipy.stats.binom.isf(alpha / 2, total, share) + 1
+    return scipy.special.logit(np.minimum(critical / total, 1.0))

@@ -129,6 +129,7 @@ rule benchmark_ecdf:
         table=ensure("results/dpecdf/performance.tsv", non_empty=True),
     log:
         "logs/dpecdf/benchmark_ecdf.log",
+    priority: 2  # they need every core: at the end the others would wait
     conda:
         "../../environment.yml"
     threads: workflow.cores

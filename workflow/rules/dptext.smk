@@ -152,6 +152,7 @@ rule benchmark_attack:
         table=ensure("results/dptext/performance.tsv", non_empty=True),
     log:
         "logs/dptext/benchmark_attack.log",
+    priority: 2  # they need every core: at the end the others would wait
     conda:
         "../../environment.yml"
     threads: workflow.cores

@@ -342,6 +342,7 @@ rule benchmark_samplers:
         growth=ensure("results/opendp/growth.tsv", non_empty=True),
     log:
         "logs/opendp/benchmark_samplers.log",
+    priority: 2  # they need every core: at the end the others would wait
     conda:
         "../../environment.yml"
     threads: workflow.cores

@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import sqrt
 
 import numpy as np
-from scipy.stats import norm
+import scipy
 
 from noiseaudit.cks20 import exact
 
@@ -50,7 +50,7 @@ def telling_event(scale: Fraction, cutoff: int, draws: int, alpha: float) -> np.
         return candidates
     p, p_next = (np.cumsum(law.pmf(candidates + shift)) for shift in (0, 1))
     error = np.sqrt((1 / p + 1 / p_next) / draws)
-    bound = np.log(p / p_next) - float(norm.isf(alpha / 2)) * error
+    bound = np.log(p / p_next) - float(scipy.stats.norm.isf(alpha / 2)) * error
     return candidates[: int(np.argmax(bound)) + 1]
 
 

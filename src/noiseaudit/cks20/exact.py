@@ -15,8 +15,8 @@ from functools import cached_property
 from math import ceil, comb, exp, expm1, isqrt
 
 import numpy as np
+import scipy
 from numpy.polynomial.polynomial import polyval
-from scipy.special import logsumexp
 
 from noiseaudit.cks20 import reference
 
@@ -208,7 +208,7 @@ class FaultyDiscreteLaplace(IntegerLaw):
         d, n = self.scale.numerator, self.scale.denominator
         v, u = np.divmod(np.arange(n * d), d)
         weights = np.log(coins(d, "faulty"))[u] - v
-        return logsumexp(weights.reshape(d, n), axis=1)
+        return scipy.special.logsumexp(weights.reshape(d, n), axis=1)
 
     @cached_property
     def _log_normaliser(self) -> float:

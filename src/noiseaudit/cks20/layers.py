@@ -13,7 +13,7 @@ from math import floor, log, sqrt
 
 import numpy as np
 import pandas as pd
-from scipy.stats import chi2
+import scipy
 
 from noiseaudit import stats
 from noiseaudit.cks20 import exact
@@ -250,7 +250,7 @@ def _coin_given_proposal(tally: Tally, scale: Fraction) -> stats.ChiSquare:
         return stats.ChiSquare(0.0, 0, 1.0)
     terms = (tally.coins[tested, 1] - thrown[tested] * p[tested]) ** 2 / spread[tested]
     dof = int(tested.sum())
-    return stats.ChiSquare(float(terms.sum()), dof, float(chi2.sf(terms.sum(), dof)))
+    return stats.ChiSquare(float(terms.sum()), dof, float(scipy.stats.chi2.sf(terms.sum(), dof)))
 
 
 @dataclass(frozen=True)

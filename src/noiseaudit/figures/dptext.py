@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
+import scipy
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullFormatter
-from scipy.stats import norm
 
 from noiseaudit.figures import style
 
@@ -248,7 +248,7 @@ _THEIRS = {
 def _draw_quantiles(ax: Axes, shown: pd.DataFrame) -> None:
     for column, look in (("z_published", _THEIRS), ("z_exact", _OURS)):
         deviations = np.sort(shown[column].dropna().to_numpy())
-        expected = norm.ppf((np.arange(deviations.size) + 0.5) / deviations.size)
+        expected = scipy.stats.norm.ppf((np.arange(deviations.size) + 0.5) / deviations.size)
         ax.plot(expected, deviations, **look)
     ax.axline((0, 0), slope=1, color=style.CLAIMED, linewidth=0.8)
     ax.annotate(

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from math import isinf, nan, sqrt
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import pandas as pd
-from scipy.stats import norm
-from scipy.stats.distributions import rv_frozen
+import scipy
 
 from noiseaudit import stats, tables
 
@@ -95,7 +94,7 @@ class TailProbability:
         What the statistic is expected to be instead; without it the law holds and p is uniform.
     """
 
-    test: rv_frozen
+    test: Any
     statistic: stats.Moments | None = None
 
     @property
@@ -111,7 +110,7 @@ class TailProbability:
     def score(self, value: float, resolution: float = 0.0) -> float:
         """See `Model`: that of the statistic. A p of 0 says only that it is below `PRINTED_AS_ZERO`."""
         if self.statistic is None:
-            return float(norm.isf(value))
+            return float(scipy.stats.norm.isf(value))
         off = (self.test.isf(value or PRINTED_AS_ZERO) - self.statistic.mean) / self.statistic.sd
         return float(off) if value else max(float(off), 0.0)
 

@@ -7,7 +7,7 @@ from math import hypot, isclose, isnan, nan, sqrt
 from operator import itemgetter
 
 import pandas as pd
-from scipy.stats import chi2, halfnorm
+import scipy
 
 from noiseaudit import stats, tables
 from noiseaudit.cks20 import diagnosis, exact, layers
@@ -121,12 +121,12 @@ def _chi2_reduced(expected: layers.Expected) -> Normal:
 
 def _mean_p(expected: layers.Expected) -> TailProbability:
     shift = stats.Moments(abs(expected.mean_z), 1.0) if expected.mean_z else None
-    return TailProbability(halfnorm(), shift)
+    return TailProbability(scipy.stats.halfnorm(), shift)
 
 
 def _chi2_p(expected: layers.Expected) -> TailProbability:
     healthy = isclose(expected.chi2.mean, expected.dof, rel_tol=1e-6)
-    return TailProbability(chi2(expected.dof), None if healthy else expected.chi2)
+    return TailProbability(scipy.stats.chi2(expected.dof), None if healthy else expected.chi2)
 
 
 def _mean(expected: layers.Expected) -> Normal:
