@@ -104,7 +104,7 @@ def remove_outputs(folder: Path) -> None:
 
 def outputs(folder: Path) -> list[Path]:
     found = [path for top in ("results", "figures") for path in (folder / top).rglob("*")]
-    return [path for path in found if path.is_file()]
+    return [path for path in found if path.is_file() and path.name != "README.md"]
 
 
 def digests(folder: Path) -> dict[str, str]:

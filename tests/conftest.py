@@ -11,6 +11,11 @@ import pytest
 from filelock import FileLock
 from hypothesis import settings
 
+import verify_determinism
+
+RUNS = verify_determinism.RUNS
+"""Numbers of cores, hash seeds, locales and time zones that may not matter."""
+
 # Examples are the same in every run, and a compiler's or a busy machine's pause is no failure.
 settings.register_profile("noiseaudit", deadline=None, derandomize=True)
 settings.load_profile("noiseaudit")
@@ -57,19 +62,30 @@ class Project:
 
     def snakemake(self, *arguments: str, config: str = "config/quick.yaml", **more: str):
         # --configfile takes every word that follows it, so it comes last.
-        return self.run("snakemake", "--cores", "2", *arguments, "--configfile", config, **more)
+        files = config.split()
+        return self.run("snakemake", "--cores", "2", *arguments, "--configfile", *files, **more)
 
     def script(self, name: str, *arguments: object) -> subprocess.CompletedProcess:
         return self.run("python", f"scripts/{name}.py", *map(str, arguments))
 
     def outputs(self) -> dict[str, str]:
         """Checksums of everything that the pipeline made."""
-        files = [path for top in ("results", "figures") for path in (self.folder / top).rglob("*")]
         return {
             str(path.relative_to(self.folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-            for path in files
-            if path.is_file() and path.name != "README.md"
+            for path in verify_determinism.outputs(self.folder)
         }
+
+    def repeatable(self) -> dict[str, str]:
+        """Digests of what does not come from the operating system's entropy."""
+        return {
+            name: digest
+            for name, digest in verify_determinism.digests(self.folder).items()
+            if not name.startswith(verify_determinism.UNSEEDED)
+        }
+
+    def remove_repeatable(self) -> None:
+        """Leave of the outputs only draws of the wheels and measured times."""
+        verify_determinism.remove_outputs(self.folder)
 
 
 @pytest.fixture(scope="session")

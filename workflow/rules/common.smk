@@ -11,6 +11,7 @@ import yaml
 from packaging.version import Version
 
 from noiseaudit import settings
+from noiseaudit.cks20.reference import VARIANTS
 
 # `python` in a shell command is the interpreter that runs Snakemake, whether its environment was
 # activated or not.

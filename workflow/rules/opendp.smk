@@ -7,7 +7,6 @@ DRAWS = config["opendp"]["draws"]
 CONTRAST = config["opendp"]["contrast"] | {"scale": plain(config["opendp"]["contrast"]["scale"])}
 CLOSEUP = config["opendp"]["closeup"] | {"scale": plain(config["opendp"]["closeup"]["scale"])}
 CENTRE = config["opendp"]["centre"]
-VARIANTS = ["faulty", "fixed", "taylor"]
 TRACED = config["opendp"]["traces"]
 TRACE_SCALES = {rational_name(scale): scale for scale in TRACED["scales"]}
 DEEP = config["opendp"]["deep"]
@@ -58,7 +57,7 @@ FAULTY_SAMPLE, FIXED_SAMPLE = (
 )
 FAULTY_TRACE, FIXED_TRACE, TAYLOR_TRACE = expand(
     TRACE,
-    variant=VARIANTS,
+    variant=["faulty", "fixed", "taylor"],
     entropy=TRACED["entropies"][0],
     scale=CONTRAST["scale"],
     draws=TRACED["draws"],

@@ -20,10 +20,8 @@ from numpy.polynomial.polynomial import polyval
 
 from noiseaudit.cks20 import reference
 
-HEALTHY = ("fixed", "taylor")
-"""Variants whose coin is e^−x; that of ``taylor`` to within 2^−128."""
-
-VARIANTS = ("faulty", *HEALTHY)
+VARIANTS = tuple(reference.VARIANTS)
+"""All but ``faulty`` claim that their coin is e^−x; that of ``taylor`` is, to within 2^−128."""
 
 LARGEST_NUMERATOR, LARGEST_PERIOD = 100_000, 10_000_000
 """The faulty law of scale ``d/n`` is enumerated over every ``u < d`` and ``d·n`` outputs; no larger."""

@@ -116,9 +116,13 @@ def _denominator(variant, b, g, k):  # noqa: ANN001, ANN202
 
 @overload(_denominator, inline="always")
 def _denominator_of(variant, b, g, k):  # noqa: ANN001, ANN202
-    if variant.instance_class is _Faulty:
-        return lambda variant, b, g, k: (_over(b, g), k)
-    return lambda variant, b, g, k: (b, _over(k, g))
+    return _DENOMINATORS[variant.instance_class]
+
+
+_DENOMINATORS = {
+    _Faulty: lambda variant, b, g, k: (_over(b, g), k),
+    _Fixed: lambda variant, b, g, k: (b, _over(k, g)),
+}
 
 
 def _first_failure(variant, buffer, position, table, u, d):  # noqa: ANN001, ANN202

@@ -23,7 +23,7 @@ PANELS = {
     "dptext": "DPText: wrong sampling",
     "half_laplace": "½·Laplace: a control",
 }
-"""Titles by mechanism, in the order of the panels."""
+"""Titles of the paper's mechanisms, in the order of the panels; others follow under their names."""
 
 _DODGE = 0.16
 """Decades over which the infinite cells of one epsilon are spread sideways, to keep them apart."""
@@ -48,12 +48,16 @@ def privacy_loss(losses: pd.DataFrame) -> Figure:
     losses : DataFrame
         ``results/dptext/losses.tsv``.
     """
-    figure = Figure(figsize=(11.5, 7.6))
-    axes = figure.subplots(2, 3, sharex=True, sharey=True)
+    titles = _titles(losses)
+    rows = -(-len(titles) // _COLUMNS)
+    figure = Figure(figsize=(11.5, 0.6 + 3.5 * rows))
+    axes = figure.subplots(rows, _COLUMNS, sharex=True, sharey=True, squeeze=False)
+    for ax in axes.flat[len(titles) :]:
+        ax.set_visible(False)
     band = _band_above(losses)
     dimensions = sorted(losses["dimension"].unique())
     colours = dict(zip(dimensions, _shades(len(dimensions)), strict=True))
-    for ax, (mechanism, title) in zip(axes.flat, PANELS.items(), strict=True):
+    for ax, (mechanism, title) in zip(axes.flat, titles.items(), strict=False):
         ax.set_title(title)
         _draw_frame(ax, losses["epsilon"], band)
         for lane, (dimension, colour) in enumerate(colours.items()):
@@ -61,13 +65,23 @@ def privacy_loss(losses: pd.DataFrame) -> Figure:
             lane_height = band[0] * (band[1] / band[0]) ** ((lane + 0.5) / len(colours))
             shift = 10 ** (_DODGE * ((lane + 0.5) / len(colours) - 0.5))
             _draw_cells(ax, losses[chosen], colour, lane_height, shift)
-    for ax in axes[1]:
+    for ax in axes[-1]:
         ax.set_xlabel("claimed ε")
     for ax in axes[:, 0]:
         ax.set_ylabel("privacy loss")
     figure.legend(handles=_key(colours), loc="outside right center", fontsize=8.5)
-    style.label_panels(list(axes.flat))
+    style.label_panels(list(axes.flat[: len(titles)]))
     return figure
+
+
+_COLUMNS = 3
+
+
+def _titles(losses: pd.DataFrame) -> dict[str, str]:
+    """A title for each mechanism that was run."""
+    run = losses["mechanism"].unique()
+    known = [name for name in PANELS if name in run]
+    return {name: PANELS.get(name, name) for name in dict.fromkeys([*known, *run])}
 
 
 def _shades(count: int) -> list[tuple[float, float, float, float]]:
@@ -195,7 +209,7 @@ def exact_agreement(losses: pd.DataFrame) -> Figure:
     for loss, score in (("loss", "z_exact"), ("published_loss", "z_published")):
         shown.loc[np.isinf(shown[loss]), score] = np.nan
     start = 0
-    for mechanism in PANELS:
+    for mechanism, title in _titles(losses).items():
         cells = shown[shown["mechanism"] == mechanism].sort_values(["dimension", "epsilon"])
         if cells.empty:
             continue
@@ -203,7 +217,7 @@ def exact_agreement(losses: pd.DataFrame) -> Figure:
         left.plot(place, cells["z_exact"], label="ours", **_OURS)
         left.plot(place, cells["z_published"], label="published", **_THEIRS)
         left.annotate(
-            PANELS[mechanism].split(":")[0],
+            title.split(":")[0],
             (place.mean(), 0.97),
             xycoords=("data", "axes fraction"),
             ha="center",

@@ -1,0 +1,177 @@
+"""What happens on real machines: kills, damaged caches, full disks, two runs at once, no network."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from conftest import RUNS
+from noiseaudit import tables
+
+KILLS = 20
+
+SAMPLE = "results/opendp/samples/opendp-0.14.1_scale-10_draws-200000.parquet"
+TRACE = "results/opendp/traces/faulty_pcg64_scale-10_draws-100000.parquet"
+
+
+def test_killed_at_random_moments_it_ends_with_the_same_bytes(finished, spare):
+    """SIGKILL to Snakemake alone, whose jobs go on as orphans, or to all of it at once, in turn.
+
+    Each run has another number of cores, hash seed, locale and time zone.
+    """
+    spare.remove_repeatable()
+    moments = random.Random(20261130)
+    for kill in range(KILLS):
+        settings = RUNS[kill % len(RUNS)]
+        run = started(spare, "--cores", settings["cores"], settings=settings)
+        try:
+            run.wait(moments.uniform(2.5, 6.5))
+        except subprocess.TimeoutExpired:
+            os.kill(run.pid, signal.SIGKILL) if kill % 2 else os.killpg(run.pid, signal.SIGKILL)
+            run.wait()
+        assert run.returncode == -signal.SIGKILL, "it was to be killed, not to end"
+        unlocked = spare.run("snakemake", "--unlock", "--quiet", "all")
+        assert unlocked.returncode == 0, unlocked.stderr
+    end = spare.snakemake("--quiet", "all")
+    assert end.returncode == 0, end.stderr[-3000:]
+    assert spare.repeatable() == finished.repeatable()
+
+
+def started(project, *arguments, settings=None):
+    """Snakemake in the background, with its jobs in a process group of their own."""
+    return subprocess.Popen(
+        ["snakemake", "--quiet", "all", *arguments, "--configfile", "config/quick.yaml"],
+        cwd=project.folder,
+        env=project.environment | (settings or {}),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def test_of_two_runs_in_one_folder_the_second_is_refused(finished, spare):
+    for name in ("realised_privacy", "composition", "releases", "plrv"):
+        (spare.folder / f"results/opendp/{name}.tsv").unlink()
+    first = started(spare, "--cores", "1")
+    locks = spare.folder / ".snakemake/locks"
+    while first.poll() is None and not any(locks.glob("*")):
+        time.sleep(0.05)
+    second = spare.snakemake("--quiet", "all")
+    assert first.poll() is None, "the first run ended too early to be disturbed"
+    assert second.returncode == 1
+    assert "cannot be locked" in second.stderr
+    assert "Traceback" not in second.stderr
+    assert first.wait() == 0
+    assert spare.repeatable() == finished.repeatable()
+
+
+def truncated(content):
+    return content[:-3000]
+
+
+def flipped(content):
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 4]) + content[middle + 1 :]
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [(truncated, "truncated"), (flipped, "damaged"), (None, "another job's samples")],
+)
+@pytest.mark.parametrize(
+    ("cache", "reader", "table"),
+    [
+        (SAMPLE, "tabulate_plrv", "results/opendp/plrv.tsv"),
+        (TRACE, "tabulate_layers", "results/opendp/layers.tsv"),
+    ],
+)
+def test_a_damaged_cache_is_noticed_and_named(spare, cache, reader, table, damage, words):
+    path = spare.folder / cache
+    others = [other for other in path.parent.glob("*.parquet") if other.name != path.name]
+    content = damage(path.read_bytes()) if damage else others[0].read_bytes()
+    path.unlink()
+    path.write_bytes(content)
+    before = spare.outputs()
+    run = spare.snakemake("--quiet", "all", "--until", reader)
+    assert run.returncode != 0
+    (line,) = [line for line in run.stderr.splitlines() if line.startswith(f"{reader}: ")]
+    assert cache in line
+    assert words in line
+    assert "Traceback" not in run.stderr
+    before.pop(table)
+    before.pop("results/opendp/plrv.tsv", None)  # a trace is among its inputs too
+    after = spare.outputs()
+    after.pop("results/opendp/plrv.tsv", None)
+    assert after == before
+
+
+def test_a_damaged_table_is_noticed_and_named(spare):
+    path = spare.folder / "results/dptext/losses.tsv"
+    path.unlink()
+    path.write_text("mechanism\tepsilon\nlaplace\t1\n")
+    run = spare.snakemake("figures/dptext/privacy_loss.png")
+    assert run.returncode != 0
+    (line,) = [line for line in run.stderr.splitlines() if line.startswith("plot_privacy_loss: ")]
+    assert "losses.tsv" in line
+    assert "missing" in line
+
+
+ISOLATED = subprocess.run(["unshare", "-rmn", "true"], check=False).returncode == 0
+
+isolated = pytest.mark.skipif(
+    not ISOLATED, reason="this machine lets nobody mount a file system of their own"
+)
+
+
+def alone(project, setup, *arguments, config="config/quick.yaml"):
+    """Snakemake where ``setup``, a shell command, holds for it and for nothing else."""
+    run = f'{setup} && exec snakemake --cores 2 --quiet all "$@" --configfile {config}'
+    return project.run("unshare", "-rmn", "sh", "-c", run, "sh", *arguments)
+
+
+@isolated
+def test_a_full_disk_is_one_line_and_leaves_nothing(spare):
+    run = alone(spare, "mount -t tmpfs -o size=300k none results && df results", TRACE)
+    assert run.returncode != 0
+    (line,) = [line for line in run.stderr.splitlines() if line.startswith("draw_trace: ")]
+    assert line == f"draw_trace: {TRACE} cannot be written: No space left on device"
+    assert "Traceback" not in run.stderr
+
+
+@isolated
+@pytest.mark.parametrize("folder", ["results", "figures"])
+def test_a_read_only_folder_is_one_line(spare, folder):
+    setup = f"mount --bind {folder} {folder} && mount -o remount,bind,ro {folder}"
+    run = alone(spare, setup)
+    assert run.returncode == 1
+    (line,) = [line for line in run.stderr.splitlines() if folder in line]
+    assert line == f"{folder}: a read-only folder found, one to write to expected"
+    assert "Traceback" not in run.stderr
+
+
+LOOPBACK = (
+    "import fcntl, socket, struct; "
+    "fcntl.ioctl(socket.socket(), 0x8914, struct.pack('16sh', b'lo', 0x41))"
+)
+"""Switch the loopback on, over which a notebook speaks to its kernel: a new network has it off."""
+
+
+@isolated
+def test_once_the_wheels_are_there_no_network_is_needed(spare):
+    """Draws, traces, tables, figures, notebooks and the report, with no network but the loopback."""
+    removed = [SAMPLE, TRACE, "results/opendp/realised_privacy.tsv", "results/dpecdf/agreement.tsv"]
+    removed += [f"results/notebooks/dptext.{form}" for form in ("ipynb", "html")]
+    removed += [f"figures/comparison.{form}" for form in ("png", "svg", "pdf")]
+    for name in removed:
+        (spare.folder / name).unlink()
+    setup = f'"{sys.executable}" -c "{LOOPBACK}" && ! ping -c 1 -W 1 1.1.1.1 >/dev/null 2>&1'
+    run = alone(spare, setup)
+    assert run.returncode == 0, run.stderr[-3000:]
+    assert all((spare.folder / name).is_file() for name in removed)
+    tables.read_provenance(spare.folder / SAMPLE)
+    report = alone(spare, setup, "--report", "report.html")
+    assert report.returncode == 0, report.stderr[-3000:]
