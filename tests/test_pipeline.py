@@ -293,3 +293,12 @@ def test_the_gallery_holds_figures_of_the_pipeline(finished):
     assert pictures
     for picture in pictures:
         assert list((finished.folder / "figures").rglob(picture.name))
+
+
+def test_every_column_of_every_table_is_documented(finished):
+    text = (finished.folder / "docs/files.md").read_text(encoding="utf-8")
+    described = set(re.findall(r"`([^`\s]+)`", text))
+    for path in (finished.folder / "results").rglob("*.tsv"):
+        for column in tables.read_table(path).columns:
+            family = re.sub(r"^(n[01]{2}|(fit|quantile|noise|spike_excess)_)", "", column)
+            assert column in described or f"…_{family}" in described or not family, (path, column)
