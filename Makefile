@@ -36,7 +36,7 @@ test: .venv/tools ## set up, then lint, format, workflow lint and tests
 	@$(BIN)/pytest
 
 report: all ## one offline HTML page with every figure and table
-	@$(BIN)/snakemake --report report.html
+	@$(SNAKEMAKE) --report report.html
 
 gallery: all ## copy the figures that the README shows into docs/gallery
 	@cp figures/*/*.png docs/gallery/

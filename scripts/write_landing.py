@@ -4,6 +4,7 @@ import base64
 import re
 from importlib import metadata
 from pathlib import Path
+from textwrap import wrap
 
 import click
 import jinja2
@@ -22,6 +23,10 @@ PACKAGES = ["noiseaudit", "snakemake", "numpy", "scipy", "numba", "pandas", "pya
 PACKAGES += ["dp-accounting"]
 
 
+LONGEST_LINE = 8000
+"""Docutils takes no line of 10 000 characters; white space in base64 means nothing."""
+
+
 @click.command(help=__doc__)
 @click.option("--claims", "claimed", required=True, type=click.Path(path_type=Path))
 @click.option("--comparison", "compared", required=True, type=click.Path(path_type=Path))
@@ -38,7 +43,7 @@ def write_landing(
             study(source, rows, shown) for source in TITLES if (rows["source"] == source).any()
         ],
         numbers=tally(shown["verdict"]),
-        figure=base64.b64encode(figure.read_bytes()).decode(),
+        figure=wrap(base64.b64encode(figure.read_bytes()).decode(), LONGEST_LINE),
         versions={name: metadata.version(name) for name in PACKAGES},
         wheels={path.stem: hashes(path) for path in pins},
     )

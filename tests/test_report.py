@@ -5,6 +5,7 @@ import shutil
 from urllib.parse import urlsplit
 
 import pytest
+from selenium import webdriver
 
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 
@@ -15,8 +16,6 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    from selenium import webdriver
-
     options = webdriver.ChromeOptions()
     options.binary_location = BROWSER
     for argument in (
@@ -50,3 +49,105 @@ def requested(browser) -> set[str]:
 
 def complaints(browser) -> list[str]:
     return [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
+
+
+def wait_until(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "the page did not show it in time"
+        time.sleep(0.1)
+
+
+IMAGES = "return [...document.images].map(i => [i.complete, i.naturalWidth, i.id])"
+
+
+def opened(browser, page):
+    browser.get_log("browser")
+    browser.get_log("performance")
+    browser.get(page.as_uri())
+
+
+def test_the_report_opens_with_each_claim_and_every_number(browser, report):
+    opened(browser, report)
+    wait_until(lambda: "what shows it" in browser.find_element("tag name", "body").text)
+    text = browser.find_element("css selector", ".prose").text
+    for words in (
+        "System Message",  # how docutils says that something is wrong
+        "{{", "{%",
+    ):  # fmt: skip
+        assert words not in text
+    for words in (
+        "Habernal (ACL 2022)", "Gerolimetto Fabrello et al. (2026)", "synthpriv",
+        "bernoulli_exp1 is the earliest faulty layer", "printed numbers", "snakemake",
+        '"seed": 20220522',
+    ):  # fmt: skip
+        assert words in text
+    verdicts = browser.find_elements("css selector", ".landing td.verdict")
+    assert sorted({verdict.text for verdict in verdicts}) == ["does not stand", "stands"]
+    assert len(verdicts) == 19
+    wait_until(lambda: [True, 2880, "comparison"] in browser.execute_script(IMAGES))
+    assert (
+        browser.execute_script("return arguments[0].getBoundingClientRect().top", verdicts[0]) > 0
+    )
+    assert requested(browser) == set()
+    assert complaints(browser) == []
+
+
+def test_every_figure_table_and_notebook_of_the_report_shows(browser, report):
+    opened(browser, report)
+    wait_until(lambda: browser.execute_script("return typeof app") == "object")
+    categories = sorted(browser.execute_script("return Object.keys(categories)"))
+    assert [name.split(". ")[1] for name in categories] == [
+        "Published against ours", "DPText", "OpenDP", "DPEcdf", "Notebooks",
+    ]  # fmt: skip
+    figures, pages = 0, 0
+    for category in categories:
+        browser.execute_script("app.showCategory(arguments[0])", category)
+        rows = f"return Object.values(categories[{json.dumps(category)}]).flat()"
+        wait_until(lambda rows=rows: shown(browser) == len(browser.execute_script(rows)))
+        for place in range(shown(browser)):
+            browser.find_elements("css selector", "nav tbody tr")[place].find_element(
+                "css selector", "a[type=button]"
+            ).click()
+            if browser.find_elements("css selector", "iframe"):
+                read_page(browser)
+                pages += 1
+            else:
+                wait_until(lambda: largest_image(browser) > 500)
+                figures += 1
+    assert (figures, pages) == (22, 8)
+    assert requested(browser) == set()
+    assert complaints(browser) == []
+
+
+def shown(browser) -> int:
+    return len(browser.find_elements("css selector", "nav tbody tr"))
+
+
+def largest_image(browser) -> int:
+    main = "return [...document.querySelectorAll('.p-3 > img')].map(i => i.naturalWidth)"
+    return max(browser.execute_script(main), default=0)
+
+
+def read_page(browser) -> None:
+    """A table or a notebook in its frame: with rows, and all pictures drawn."""
+    browser.switch_to.frame(browser.find_element("css selector", "iframe"))
+    wait_until(lambda: browser.find_elements("css selector", "table tbody tr"))
+    assert all(done and width for done, width, _ in browser.execute_script(IMAGES))
+    browser.switch_to.default_content()
+
+
+@pytest.mark.parametrize("name", ["dptext", "opendp", "realised_privacy", "dpecdf"])
+def test_a_notebook_opens_alone_with_its_formulas(browser, finished, name):
+    opened(browser, finished.folder / f"results/notebooks/{name}.html")
+    formulas = browser.execute_script(
+        "return [...document.querySelectorAll('math')].map(m => m.getBoundingClientRect().width)"
+    )
+    assert len(formulas) >= 3
+    assert min(formulas) > 4
+    text = browser.find_element("tag name", "body").text
+    assert "$" not in text
+    assert "stands" in text
+    wait_until(lambda: all(done and width for done, width, _ in browser.execute_script(IMAGES)))
+    assert requested(browser) == set()
+    assert complaints(browser) == []

@@ -223,11 +223,11 @@ def _short(value: float) -> str:
     if isinf(value):
         return "∞"
     if value and not 1e-3 <= abs(value) < 1e5:
-        return f"{value:.0e}".replace("-0", "−").replace("-", "−")
+        return f"{value:.1e}".replace("-0", "-").replace("-", "−")
     return (f"{value:.5g}" if abs(value) >= 1 else f"{value:.4g}").replace("-", "−")
 
 
 def _expected(row: tuple) -> str:
     if isnan(row.expected_sd) or row.expected_sd == 0:
         return _short(row.expected)
-    return f"{row.expected:.4g} ± {row.expected_sd:.1g}"
+    return f"{row.expected:.4g} ± {_short(float(f'{row.expected_sd:.2g}'))}"
