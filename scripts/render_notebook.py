@@ -21,7 +21,6 @@ def render_notebook(notebook: Path, templates: Path, page: Path) -> None:
     exporter = HTMLExporter(
         template_name="offline",
         extra_template_basedirs=[str(templates.resolve())],
-        embed_images=True,
         preprocessors=[FormulasToMathML],
     )
     body, _ = exporter.from_filename(str(notebook))
