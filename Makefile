@@ -38,9 +38,10 @@ test: .venv/tools ## set up, then lint, format, workflow lint and tests
 report: all ## one offline HTML page with every figure and table
 	@$(SNAKEMAKE) --report report.html
 
-gallery: all ## copy the figures that the README shows into docs/gallery
-	@cp figures/*/*.png docs/gallery/
-	@echo "make: docs/gallery refreshed"
+gallery: all ## copy the figures and the executed notebooks into docs/, for who runs nothing
+	@cp figures/*.png figures/*/*.png docs/gallery/
+	@cp results/notebooks/*.ipynb docs/notebooks/
+	@echo "make: docs/gallery and docs/notebooks refreshed"
 
 pins: .venv/tools ## pin requirements.txt and requirements-dev.txt anew
 	@for set in requirements requirements-dev; do \
