@@ -1,8 +1,10 @@
 """The project's own files agree with each other."""
 
 import ast
+import json
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -100,3 +102,52 @@ def test_source_notebooks_hold_no_outputs():
         assert '"outputs": []' in text
         assert '"output_type"' not in text
         assert '"parameters"' in text
+
+
+@pytest.fixture
+def clone(sources):
+    """The sources in a git repository of their own, with this environment."""
+    environment = Path(sys.prefix)
+    if environment != ROOT / ".venv":
+        pytest.skip(
+            "the hooks call tools from .venv, which `make` makes; this is another environment"
+        )
+    (sources.folder / ".venv").symlink_to(environment)
+    for command in (["init", "-q"], ["add", "--all"]):
+        subprocess.run(["git", *command], cwd=sources.folder, check=True)
+    return sources
+
+
+def test_hooks_pass_on_the_whole_tree_and_strip_a_notebook(clone, tmp_path):
+    run = ["pre-commit", "run", "--all-files"]
+    clean = clone.run(*run, PRE_COMMIT_HOME=str(tmp_path / "hooks"))
+    assert clean.returncode == 0, clean.stdout
+    assert clean.stdout.count("Passed") == 4
+    path = clone.folder / "notebooks/opendp.ipynb"
+    before = path.read_text(encoding="utf-8")
+    printed = '"outputs": [{"name": "stdout", "output_type": "stream", "text": ["1"]}]'
+    path.write_text(before.replace('"outputs": []', printed, 1), encoding="utf-8")
+    stripped = clone.run(*run, PRE_COMMIT_HOME=str(tmp_path / "hooks"))
+    assert stripped.returncode != 0
+    assert path.read_text(encoding="utf-8") == before
+
+
+def test_the_actions_run_what_the_makefile_has():
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.M))
+    for name in ("ci", "weekly"):
+        workflow = yaml.safe_load((ROOT / f".github/workflows/{name}.yml").read_text())
+        steps = [step.get("run", "") for job in workflow["jobs"].values() for step in job["steps"]]
+        assert any(steps)
+        for command in filter(None, steps):
+            program, target, *_ = command.split()
+            assert (program == "make" and target in targets) or (ROOT / target).is_file(), command
+
+
+def test_the_gallery_holds_the_executed_notebooks():
+    sources = {path.name for path in (ROOT / "notebooks").glob("*.ipynb")}
+    executed = {path.name: path for path in (ROOT / "docs/notebooks").glob("*.ipynb")}
+    assert set(executed) == sources
+    for path in executed.values():
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        assert all(cell["execution_count"] for cell in cells if cell["cell_type"] == "code")
+        assert "stands" in str(cells[-1]["outputs"])
