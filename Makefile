@@ -50,6 +50,7 @@ pins: .venv/tools ## pin requirements.txt and requirements-dev.txt anew
 
 clean: ## remove results, figures and logs; keep the environment, the wheels and the drawn samples
 	@find results -mindepth 1 ! -name README.md ! -path '*/samples/*' ! -path '*/traces/*' -type f -delete
+	@find results -name '.*' -type f -delete # what a killed job left
 	@find figures -mindepth 1 ! -name README.md -type f -delete
 	@rm -rf logs report.html
 
@@ -69,6 +70,7 @@ help: ## this list
 	@echo "make: installing the pinned requirements"
 	@$(UV) install --quiet --python $(BIN)/python --require-hashes --compile-bytecode -r requirements.txt
 	@$(UV) install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@$(BIN)/python scripts/compile_kernels.py
 	@touch $@
 
 .venv/tools: requirements-dev.txt .venv/pipeline

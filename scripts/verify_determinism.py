@@ -1,9 +1,9 @@
 """Run the pipeline again and again, on 1 core and on 2, and compare every byte of its outputs.
 
 The first run makes everything. Each later run takes over what cannot repeat, the draws from the
-released wheels and the measured times, makes all the rest anew under another number of cores, hash
-seed, locale and time zone, and must come to the same bytes. Only what attacks the operating system's
-entropy anew is not compared; it is listed at the end.
+operating system's entropy and the measured times, makes all the rest anew under another number of
+cores, hash seed, locale and time zone, and must come to the same bytes. Only what attacks the operating
+system's entropy anew is not compared; how much that is stands at the end.
 """
 
 import hashlib
@@ -27,8 +27,13 @@ RUNS = (
     {"cores": "2", "PYTHONHASHSEED": "4", "LC_ALL": "C.UTF-8", "TZ": "Pacific/Apia"},
 )
 
-UNREPEATABLE = ("opendp/samples/*", "*/performance.tsv", "opendp/growth.tsv")
-"""Under results/: draws of the released wheels, and measured times."""
+UNREPEATABLE = (
+    "opendp/samples/*",
+    "opendp/traces/*_os_*",
+    "*/performance.tsv",
+    "opendp/growth.tsv",
+)
+"""Under results/: what comes from the operating system's entropy, and measured times."""
 
 UNSEEDED = (
     "results/dpecdf/audit/hardened.tsv",
@@ -58,6 +63,7 @@ def verify_determinism(configfile: str, runs: int, folder: Path | None) -> None:
         expected = digests(first)
         for number, settings in enumerate(RUNS[:runs], start=1):
             again = top / f"run-{number}"
+            shutil.rmtree(again, ignore_errors=True)
             subprocess.run(["cp", "-al", first, again], check=True)
             remove_outputs(again)
             snakemake(again, configfile, settings)
@@ -72,13 +78,21 @@ def verify_determinism(configfile: str, runs: int, folder: Path | None) -> None:
 
 def copy_of_project(folder: Path) -> None:
     """The sources, and the wheels that are already installed."""
-    made = ("results", "figures", "logs", ".*", "*.egg-info", "__pycache__")
     root = Path(__file__).resolve().parent.parent
-    shutil.copytree(root, folder, ignore=shutil.ignore_patterns(*made), copy_function=os.link)
+    made = {"results", "figures", "logs"}
+
+    def left_out(place: str, names: list[str]) -> set[str]:
+        at_top = made if Path(place) == root else set()
+        return {name for name in names if name in at_top or name.startswith((".", "__pycache__"))}
+
+    shutil.copytree(root, folder, ignore=left_out)
 
 
 def snakemake(folder: Path, configfile: str, settings: dict[str, str]) -> None:
     environment = os.environ | {name: value for name, value in settings.items() if name.isupper()}
+    installed = subprocess.run(["locale", "-a"], capture_output=True, text=True, check=False).stdout
+    if settings.get("LC_ALL", "C").replace("UTF-8", "utf8") not in installed.split():
+        print(f"locale {settings.get('LC_ALL')}: not on this machine, C stands in", file=sys.stderr)
     environment["PYTHONPATH"] = str(folder / "src")
     command = [sys.executable, "-m", "snakemake", "--cores", settings["cores"], "--quiet", "all"]
     print(f"running with {describe(settings)}", file=sys.stderr)
@@ -96,20 +110,28 @@ def describe(settings: dict[str, str]) -> str:
 
 def remove_outputs(folder: Path) -> None:
     """Everything that the pipeline made, but what cannot repeat."""
-    kept = {path for pattern in UNREPEATABLE for path in (folder / "results").glob(pattern)}
-    for path in outputs(folder):
-        if path not in kept:
-            path.unlink()
+    for path in repeatable_outputs(folder):
+        path.unlink()
 
 
 def outputs(folder: Path) -> list[Path]:
+    """What the pipeline made, but the temporary files that a killed job may have left."""
     found = [path for top in ("results", "figures") for path in (folder / top).rglob("*")]
-    return [path for path in found if path.is_file() and path.name != "README.md"]
+    return [
+        path
+        for path in found
+        if path.is_file() and path.name != "README.md" and not path.name.startswith(".")
+    ]
+
+
+def repeatable_outputs(folder: Path) -> list[Path]:
+    kept = {path for pattern in UNREPEATABLE for path in (folder / "results").glob(pattern)}
+    return [path for path in outputs(folder) if path not in kept]
 
 
 def digests(folder: Path) -> dict[str, str]:
     """A digest of each output; of a sample file, those of its columns, without time and machine."""
-    return {str(path.relative_to(folder)): digest(path) for path in outputs(folder)}
+    return {str(path.relative_to(folder)): digest(path) for path in repeatable_outputs(folder)}
 
 
 def digest(path: Path) -> str:

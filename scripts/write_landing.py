@@ -16,7 +16,7 @@ from noiseaudit.published import claims, numbers
 TITLES = {
     "dptext": "DPText and ADePT: Habernal (ACL 2022)",
     "opendp": "OpenDP's discrete Laplace noise: Gerolimetto Fabrello et al. (2026)",
-    "dpecdf": "The private ECDF of synthpriv 0.2.1",
+    "dpecdf": "The private ECDF of synthpriv",
 }
 
 PACKAGES = ["noiseaudit", "snakemake", "numpy", "scipy", "numba", "pandas", "pyarrow", "matplotlib"]
@@ -66,9 +66,9 @@ def tally(verdicts: pd.Series) -> str:
     """How many printed numbers are reproduced, in a sentence."""
     kinds = verdicts.map(numbers.kind_of).value_counts()
     return (
-        f"Of {len(verdicts)} printed numbers {kinds.get(numbers.REPRODUCED, 0)} are reproduced to "
-        f"the last digit and {kinds.get(numbers.WITHIN_MODEL, 0)} within the exact model; "
-        f"{kinds.get(numbers.DIFFERS, 0)} differ."
+        f"Of {len(verdicts)} printed numbers and promises {kinds.get(numbers.REPRODUCED, 0)} are "
+        f"reproduced to the last digit and {kinds.get(numbers.WITHIN_MODEL, 0)} within the exact "
+        f"model; {kinds.get(numbers.DIFFERS, 0)} differ."
     )
 
 

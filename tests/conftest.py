@@ -24,6 +24,16 @@ ROOT = Path(__file__).resolve().parent.parent
 TOOLS = Path(sys.executable).parent
 
 
+LONGEST = ("test_recovery", "test_determinism", "test_kernels", "test_pipeline")
+"""Files that two workers should not be left waiting for."""
+
+
+def pytest_collection_modifyitems(items):
+    """The longest files first, then the others as they come."""
+    order = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: order.get(item.path.stem, len(order)))
+
+
 class Project:
     """A copy of the project's sources in a folder of its own, with its outputs."""
 

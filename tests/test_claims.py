@@ -1,5 +1,6 @@
 """The sources' claims: they stand on the released software, and fall where they should."""
 
+import pandas as pd
 import pytest
 
 from noiseaudit import tables
@@ -15,32 +16,36 @@ def opendp(finished):
 
 
 def verdicts(rows):
-    return {row["claim"]: row["verdict"] for row in rows}
+    return dict(zip(rows["claim"], rows["verdict"], strict=True))
 
 
-def test_on_the_released_software_every_claim_stands_but_five_promises(finished):
+def test_on_the_released_software_claims_stand_and_promises_fall(finished):
+    """ADePT's takes more releases than the small samples have; the cost is a matter of the clock."""
     rows = tables.read_table(finished.folder / "results/claims.tsv")
     assert list(rows.columns) == claims.COLUMNS
-    counts = rows.groupby("source")["verdict"].value_counts()
-    assert counts["dptext", claims.STANDS] == 4
-    assert counts["opendp", claims.STANDS] == 8
-    fallen = rows[rows["verdict"] == claims.FALLS]
-    assert set(fallen["location"]) == {
-        "default generator", "derived bounds", "count in the report", "row replaced",
-        "values outside",
+    by_verdict = rows[~rows["claim"].str.contains("costs nearly nothing")].groupby("verdict")
+    assert set(by_verdict.get_group(claims.UNDECIDED)["claim"]) == {
+        "ADePT violates its ε, and its loss explodes with the dimension"
+    }
+    assert set(by_verdict.get_group(claims.FALLS)["location"]) == {
+        "default generator", "values outside",
     }  # fmt: skip
+    assert set(by_verdict.get_group(claims.NOT_PROMISED)["location"]) == {
+        "derived bounds", "count in the report", "row replaced",
+    }  # fmt: skip
+    assert len(by_verdict.get_group(claims.STANDS)) == 3 + 7 + 2
 
 
 @pytest.mark.parametrize(
     ("table", "change", "falls"),
     [
-        (0, {"verdict": "no deviation found"}, ["periodic artifacts", "by how much"]),
+        (0, {"verdict": "no deviation found"}, ["periodic artifacts"]),
         (0, {"verdict": "violates epsilon"}, ["periodic artifacts", "either correction"]),
         (1, {"verdict": "earliest faulty layer"}, ["is the earliest", "slow geometric", "either"]),
-        (1, {"verdict": "follows its law"}, ["is the earliest", "across entropy"]),
+        (1, {"verdict": "follows its law"}, ["across entropy"]),
         (2, {"within_3sigma": True}, ["losses exceed"]),
         (2, {"within_3sigma": False}, ["losses exceed"]),
-        (3, {"ratio_to_first": 1.5}, ["costs nearly nothing"]),
+        (3, {"ratio_to_first": 1.5, "ratio_standard_error": 0.01}, ["costs nearly nothing"]),
     ],
 )
 def test_other_findings_would_overturn_claims(opendp, table, change, falls):
@@ -52,15 +57,68 @@ def test_other_findings_would_overturn_claims(opendp, table, change, falls):
         assert found[claim] == claims.FALLS
 
 
-def test_a_certified_violation_of_the_laplace_mechanism_would_overturn_its_claim(finished):
+@pytest.mark.parametrize(
+    ("table", "change", "claim"),
+    [
+        (0, {"verdict": "no deviation found"}, "the guarantee is violated"),
+        (1, {"verdict": "follows its law"}, "bernoulli_exp1 is the earliest"),
+        (3, {"ratio_to_first": 1.0, "ratio_standard_error": 0.1}, "the local correction costs"),
+    ],
+)
+def test_without_certainty_a_claim_is_not_decided(opendp, table, change, claim):
+    opendp[table] = opendp[table].assign(**change)
+    found = verdicts(claims.of_opendp(*opendp))
+    (verdict,) = [verdict for words, verdict in found.items() if words.startswith(claim)]
+    assert verdict == claims.UNDECIDED
+
+
+def test_claims_on_what_was_not_tabulated_are_left_out(opendp):
+    releases, layers, losses, times = opendp
+    none = claims.of_opendp(
+        releases[releases["release"] == "0.14.1"],
+        layers[layers["scale"] == "3"],
+        losses[losses["source"] == "OpenDP 0.14.1"],
+        times.head(1),
+    )
+    assert set(none["location"]) == {"Sec. III", "Sec. IX-B"}
+
+
+def test_another_variant_does_not_count_as_the_papers_correction(opendp):
+    releases, layers, losses, times = opendp
+    own = layers[layers["variant"] == "faulty"].assign(variant="ceiling")
+    found = claims.of_opendp(releases, pd.concat([layers, own]), losses, times)
+    assert verdicts(found) == verdicts(claims.of_opendp(*opendp))
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "change", "verdict"),
+    [
+        ("laplace", {"verdict": "violates epsilon"}, claims.FALLS),
+        ("laplace", {"exact_loss": 11.0}, claims.FALLS),
+        ("adept", {"verdict": "violates epsilon"}, claims.STANDS),
+        ("adept", {"exact_loss": 0.05}, claims.FALLS),
+        ("dptext", {"loss": 3.0}, claims.FALLS),
+        ("random", {"verdict": "violates epsilon"}, claims.FALLS),
+    ],
+)
+def test_other_losses_would_overturn_claims(finished, mechanism, change, verdict):
     losses = tables.read_table(finished.folder / "results/dptext/losses.tsv")
-    assert set(verdicts(claims.of_dptext(losses)).values()) == {claims.STANDS}
-    losses["verdict"] = "violates epsilon"
-    fallen = [claim for claim, verdict in verdicts(claims.of_dptext(losses)).items()
-              if verdict == claims.FALLS]  # fmt: skip
-    assert len(fallen) == 2
+    chosen = losses[losses["mechanism"] == mechanism].assign(**change)
+    assert list(claims.of_dptext(chosen)["verdict"]) == [verdict]
 
 
 def test_mechanisms_that_were_not_run_are_left_out(finished):
     losses = tables.read_table(finished.folder / "results/dptext/losses.tsv")
-    assert claims.of_dptext(losses[losses["mechanism"] == "copy"]) == []
+    assert claims.of_dptext(losses[losses["mechanism"] == "copy"]).empty
+    assert (
+        claims.of_dptext(losses[losses["dimension"] == 1])["claim"].str.contains("ADePT").sum() == 0
+    )
+
+
+def test_an_attack_not_carried_far_enough_decides_nothing(finished):
+    """With an exact loss beyond the claim, a bound below it is no evidence that a promise is kept."""
+    rows = tables.read_table(finished.folder / "results/dpecdf/audit.tsv")
+    chosen = rows[(rows["attack"] == "default generator") & (rows["subject"] != "hardened")]
+    assert list(claims.of_dpecdf(chosen)["verdict"]) == [claims.FALLS]
+    weak = chosen.assign(verdict="holds", claimed_epsilon=10.0)
+    assert list(claims.of_dpecdf(weak)["verdict"]) == [claims.UNDECIDED]

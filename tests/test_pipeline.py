@@ -181,13 +181,13 @@ def plots(*names: str) -> set[str]:
 REVIEWS = {"execute_notebook", "render_notebook"}
 JOINED = {"tabulate_comparison", "render_comparison", "plot_comparison", "write_landing"}
 CLAIMED = {"tabulate_claims", "write_landing", *REVIEWS}
-FROM_LOSSES = {"render_losses", "compare_dptext", *JOINED, *CLAIMED}
+FROM_LOSSES = {"render_losses", "compare_dptext", "claims_dptext", *JOINED, *CLAIMED}
 FROM_LOSSES |= plots("privacy_loss", "exact_agreement")
-FROM_RELEASES = {"compare_opendp", "render_releases", *JOINED, *CLAIMED}
+FROM_RELEASES = {"compare_opendp", "claims_opendp", "render_releases", *JOINED, *CLAIMED}
 FROM_RELEASES |= plots("releases", "realised_epsilon")
 FROM_SAMPLES = {"tabulate_plrv", "tabulate_releases", *FROM_RELEASES}
 FROM_SAMPLES |= plots("artifacts", "scale_and_source", "bin_width", "plrv")
-FROM_LAYERS = {"compare_opendp", *JOINED, *CLAIMED}
+FROM_LAYERS = {"compare_opendp", "claims_opendp", *JOINED, *CLAIMED}
 FROM_LAYERS |= plots(*CASCADE_PLOTS) - plots("taylor_bracket")
 FROM_TRACES = {"tabulate_layers", *FROM_LAYERS, *FROM_SAMPLES} - plots("bin_width")
 ALL_PLOTS = plots(*DPTEXT_PLOTS, *CASCADE_PLOTS, *OPENDP_PLOTS, *DPECDF_PLOTS, "comparison")

@@ -23,7 +23,7 @@ def test_reading_keeps_numbers_as_printed():
         "mean_z": "-0.68",
         "mean_p": "0.49",
         "chi2": "2.1e3",
-        "chi2_p": "0",
+        "chi2_p": "0.000",
         "time_us": "14.68",
     }
 
@@ -58,12 +58,18 @@ def test_at_other_settings_each_is_judged_by_its_own_model():
 
 
 @pytest.mark.parametrize(
-    ("p", "score"), [(0.5, 0.0), (0.158655, 1.0), (0.841345, -1.0), (1e-300, 37.05)]
+    ("p", "score"), [(0.5, 0.0), (0.158655, 1.0), (0.841345, -1.0), (1e-30, 11.46), (1.0, -3.09)]
 )
 def test_a_healthy_p_value_is_uniform(p, score):
+    """One of 1 comes from a mean that hits its theory, and is no news."""
     model = numbers.TailProbability(chi2(3))
     assert (model.mean, model.sd) == (0.5, pytest.approx(0.288675, abs=1e-6))
     assert model.score(p) == pytest.approx(score, abs=0.01)
+    assert model.score_of(chi2(3).isf(p)) == pytest.approx(score, abs=0.01)
+
+
+def test_a_healthy_p_value_is_not_printed_as_zero():
+    assert numbers.TailProbability(chi2(3)).score(0.0, 5e-4) == float("inf")
 
 
 def test_the_p_value_of_a_rejected_law_is_judged_by_its_statistic():
@@ -71,18 +77,30 @@ def test_the_p_value_of_a_rejected_law_is_judged_by_its_statistic():
     assert model.score(6.6e-5) == pytest.approx(3.99 - 2.83, abs=0.01)
     assert model.mean == pytest.approx(0.004655, abs=1e-5)
     beyond_doubt = numbers.TailProbability(chi2(1), stats.Moments(126.4, 22.3))
-    assert beyond_doubt.score(0.0) == 0.0
+    assert beyond_doubt.score(0.0, 5e-4) == 0.0
     assert beyond_doubt.score(0.5) == pytest.approx((0.455 - 126.4) / 22.3, abs=0.01)
-    assert numbers.TailProbability(chi2(1)).score(0.0) == float("inf")
+    assert beyond_doubt.score_of(5000.0) == pytest.approx((5000 - 126.4) / 22.3)
+    doubtful = numbers.TailProbability(chi2(1), stats.Moments(3.0, 2.0))
+    assert doubtful.score(0.0, 5e-4) == pytest.approx((chi2(1).isf(5e-4) - 3) / 2)
 
 
 def test_every_printed_number_of_opendp_is_answered(finished):
+    """Each by the cascade or, of the final noise and the times, by what a time or a wheel says."""
     shown = numbers.read(ROOT / "resources/published/opendp.tsv")
     compared = tables.read_table(finished.folder / "results/opendp/comparison.tsv")
+    answers = set(
+        zip(compared["location"], compared["quantity"], compared["published"], strict=True)
+    )
+    timed = [row for row in answers if row[1].startswith("microseconds a draw, ")]
     for number in shown.itertuples():
-        rows = compared[compared["published"] == float(number.published)]
-        layer = "microseconds" if number.quantity == "time_us" else number.layer
-        assert rows["quantity"].str.contains(layer).any(), number
+        place, value = number.location, float(number.published)
+        if number.quantity == "time_us":
+            assert any(row[1].startswith(f"microseconds a draw, {number.variant}: ")
+                       and row[2] == value for row in timed)  # fmt: skip
+        else:
+            name = f"{number.layer} {number.quantity}, {number.variant} cascade"
+            assert (place, name, value) in answers
+    assert len(compared) == len(shown) + 2 + 2  # two of a wheel, two ratios of times
     ratios = compared["quantity"].str.startswith("time of")
     assert compared["published"][ratios].tolist() == pytest.approx([1.0272, 1.1572], abs=5e-5)
 

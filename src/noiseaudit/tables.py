@@ -67,13 +67,21 @@ def replacing(path: Path | str) -> Iterator[Path]:
         temporary.chmod(0o644)
         temporary.replace(path)
     except OSError as error:
-        if error.errno not in _UNWRITABLE:
+        if error.errno not in _UNWRITABLE or not _is_about(error, path):
             raise
         reason = os.strerror(error.errno)
         raise OSError(f"{path} cannot be written: {reason}") from error
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
+
+
+def _is_about(error: OSError, path: Path) -> bool:
+    """Whether an error comes from writing ``path``, and not from reading something elsewhere."""
+    if not error.filename:
+        return True
+    place = Path(error.filename)
+    return place.is_relative_to(path.parent) or path.parent.is_relative_to(place)
 
 
 def provenance(job: Mapping[str, Any], seed: int | str, packages: Iterable[str]) -> dict[str, Any]:

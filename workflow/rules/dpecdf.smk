@@ -183,6 +183,22 @@ rule compare_dpecdf:
         " --table {output.table} --log {log}"
 
 
+rule claims_dpecdf:
+    """What the source claims in words, and whether it stands."""
+    input:
+        script="scripts/tabulate_claims.py",
+        modules=modules("scripts/tabulate_claims.py"),
+        audit="results/dpecdf/audit.tsv",
+    output:
+        table=ensure("results/dpecdf/claims.tsv", non_empty=True),
+    log:
+        "logs/dpecdf/claims.log",
+    conda:
+        "../../environment.yml"
+    shell:
+        "python {input.script} --dpecdf {input.audit} --table {output.table} --log {log}"
+
+
 rule plot_fits:
     """Private ECDFs over the true ones."""
     input:

@@ -124,6 +124,22 @@ rule compare_dptext:
         " --published {input.published} --table {output.table} --log {log}"
 
 
+rule claims_dptext:
+    """What the source claims in words, and whether it stands."""
+    input:
+        script="scripts/tabulate_claims.py",
+        modules=modules("scripts/tabulate_claims.py"),
+        losses="results/dptext/losses.tsv",
+    output:
+        table=ensure("results/dptext/claims.tsv", non_empty=True),
+    log:
+        "logs/dptext/claims.log",
+    conda:
+        "../../environment.yml"
+    shell:
+        "python {input.script} --dptext {input.losses} --table {output.table} --log {log}"
+
+
 rule draw_transforms:
     """What the five sampling panels show."""
     input:

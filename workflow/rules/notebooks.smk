@@ -83,29 +83,19 @@ rule plot_comparison:
 
 
 rule tabulate_claims:
-    """What the sources claim in words, and whether it stands."""
+    """What the sources claim in words, one row each."""
     input:
-        script="scripts/tabulate_claims.py",
-        modules=modules("scripts/tabulate_claims.py"),
-        losses="results/dptext/losses.tsv",
-        opendp=(
-            expand("results/opendp/{name}.tsv", name=["releases", "layers", "plrv", "performance"])
-            if RELEASES
-            else []
-        ),
-        audit="results/dpecdf/audit.tsv" if SYNTHPRIV else [],
+        script="scripts/join_tables.py",
+        modules=modules("scripts/join_tables.py"),
+        tables=[path.replace("comparison", "claims") for path in COMPARISONS],
     output:
         table=ensure("results/claims.tsv", non_empty=True),
     log:
         "logs/tabulate_claims.log",
     conda:
         "../../environment.yml"
-    params:
-        opendp=lambda wildcards, input: f"--opendp {input.opendp}" if input.opendp else "",
-        audit=lambda wildcards, input: f"--audit {input.audit}" if input.audit else "",
     shell:
-        "python {input.script} --losses {input.losses} {params.opendp} {params.audit}"
-        " --table {output.table} --log {log}"
+        "python {input.script} {input.tables} --table {output.table} --log {log}"
 
 
 rule write_landing:
@@ -137,19 +127,27 @@ rule write_landing:
 REVIEWED_TABLES = {
     "dptext": expand(
         "results/dptext/{name}.tsv",
-        name=["losses", "repeatability", "performance", "comparison"],
+        name=["losses", "repeatability", "performance", "comparison", "claims"],
     ),
     "opendp": expand(
         "results/opendp/{name}.tsv",
-        name=["releases", "layers", "plrv", "performance", "false_alarms", "comparison"],
+        name=["releases", "layers", "plrv", "performance", "false_alarms", "comparison", "claims"],
     ),
     "realised_privacy": expand(
         "results/opendp/{name}.tsv",
-        name=["realised_privacy", "composition", "releases", DEEP_TABLE],
+        name=["realised_privacy", "composition", "releases", "claims", DEEP_TABLE],
     ),
     "dpecdf": expand(
         "results/dpecdf/{name}.tsv",
-        name=["audit", "agreement", "utility", "performance", "false_alarms", "comparison"],
+        name=[
+            "audit",
+            "agreement",
+            "utility",
+            "performance",
+            "false_alarms",
+            "comparison",
+            "claims",
+        ],
     ),
 }
 
@@ -177,7 +175,6 @@ rule execute_notebook:
         notebook_modules=lambda wildcards: modules(f"notebooks/{wildcards.name}.ipynb"),
         tables=lambda wildcards: REVIEWED_TABLES[wildcards.name],
         figures=lambda wildcards: REVIEWED_FIGURES[wildcards.name],
-        claims="results/claims.tsv",
     output:
         notebook="results/notebooks/{name}.ipynb",
     log:
@@ -192,7 +189,7 @@ rule execute_notebook:
         ),
     shell:
         "python {input.script} --notebook {input.notebook} --executed {output.notebook}"
-        " -p tables {params.tables} -p figures {params.figures} -p claims {input.claims}{params.deep}"
+        " -p tables {params.tables} -p figures {params.figures}{params.deep}"
         " --log {log}"
 
 

@@ -407,6 +407,24 @@ rule compare_opendp:
         " --table {output.table} --log {log}"
 
 
+rule claims_opendp:
+    """What the source claims in words, and whether it stands."""
+    input:
+        script="scripts/tabulate_claims.py",
+        modules=modules("scripts/tabulate_claims.py"),
+        tables=expand(
+            "results/opendp/{name}.tsv", name=["releases", "layers", "plrv", "performance"]
+        ),
+    output:
+        table=ensure("results/opendp/claims.tsv", non_empty=True),
+    log:
+        "logs/opendp/claims.log",
+    conda:
+        "../../environment.yml"
+    shell:
+        "python {input.script} --opendp {input.tables} --table {output.table} --log {log}"
+
+
 rule plot_artifacts:
     """The paper's Fig. 1 and 2: spikes in the cascade and in a faulty release, none in a fixed one."""
     input:

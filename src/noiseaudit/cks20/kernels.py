@@ -289,8 +289,8 @@ class Cascade:
     """
 
     def __init__(self, variant: str, scale: Fraction, source: reference.Source) -> None:
-        if variant not in reference.VARIANTS:
-            known = ", ".join(reference.VARIANTS)
+        if variant not in _VARIANTS:
+            known = ", ".join(_VARIANTS)
             raise ValueError(f"variant: {variant!r} found, one of {known} expected")
         if scale <= 0 or max(scale.numerator, scale.denominator) >= LARGEST_TERM:
             raise ValueError(

@@ -128,6 +128,8 @@ class Attack:
         attacker gets from the class with the first data set and its default noise.
     default_noise : bool
         Whether the class is used with its default noise.
+    promised : bool
+        Whether the original's text promises privacy here; elsewhere it warns, or says nothing.
     """
 
     name: str
@@ -146,6 +148,7 @@ class Attack:
     bounds: tuple[float, float] | None = (0.0, 2.0)
     default_noise: bool = False
     implied: float = -inf
+    promised: bool = True
 
 
 def _first_bin_empty(released: Any, _: Any) -> bool:  # noqa: ANN401
@@ -224,6 +227,7 @@ ATTACKS = (
         other=_UNIT,
         event=_wide,
         bounds=None,
+        promised=False,
     ),
     Attack(
         name="count in the report",
@@ -238,6 +242,7 @@ ATTACKS = (
         one=_BASE,
         other=np.append(_BASE, 0.5),
         event=_counts_itself,
+        promised=False,
     ),
     Attack(
         name="row replaced",
@@ -254,6 +259,7 @@ ATTACKS = (
         event=_moved,
         bins=3,
         bounds=(0.0, 3.0),
+        promised=False,
     ),
     Attack(
         name="two columns",
@@ -384,4 +390,14 @@ def row(counted: tuple, alpha: float) -> dict[str, float | str]:
         "promise": attack.promise,
         "does": _HARDENED_DOES[verdict] if hardened else attack.does,
         "remedy": "none needed" if hardened else attack.remedy,
+        "promised": attack.promised,
     }
+
+
+def is_kept(found: tuple) -> bool:
+    """Whether a row of ``audit.tsv`` shows that the class keeps what it claims.
+
+    The certified bound is within the claim, and so is the exact loss: an attack that is not carried
+    far enough to certify what is known to be lost shows nothing.
+    """
+    return found.verdict == HOLDS and not found.exact_loss > found.claimed_epsilon

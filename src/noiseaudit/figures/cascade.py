@@ -89,7 +89,7 @@ def uniform(trace: Trace) -> Figure:
     right.set_title(f"uniform_below({d}): thresholded integers")
     right.set_xlabel("integer" if d <= layers.LARGEST_UNIFORM else "bin of integers")
     right.set_ylabel("deviation from the uniform law (%)")
-    reach = 1.7 * max(np.abs(percent).max(), 3 * sigma.max())
+    reach = 1.4 * (np.abs(percent) + 3 * sigma).max()
     right.set_ylim(-reach, reach)
     right.annotate(
         "bars: ±3σ", (0.98, 0.03), xycoords="axes fraction", ha="right", color=style.GREY

@@ -32,8 +32,8 @@ _MECHANISMS = {
     "half_laplace": "half Laplace (in the authors' program, not in the paper)",
 }
 
-_CELL = 0.4
-"""Inches of a cell of the grids; the lists share the height that these take."""
+_CELL, _ROW = 0.4, 0.3
+"""Inches that a cell of the grids and a row of the lists take at the least."""
 
 _LARGEST_LOSS = 10.0
 """Where the axis of privacy losses ends; what is larger, or infinite, is drawn as an arrow there."""
@@ -55,10 +55,14 @@ def comparison(rows: pd.DataFrame, losses: pd.DataFrame) -> Figure:
     lists = [rows[~in_grids & (rows["source"] == source)] for source in ("dptext", "opendp")]
     listed = pd.concat(lists)
     promises = rows[rows["source"] == "dpecdf"]
-    height = _CELL * cells.groupby("mechanism")["epsilon"].nunique().sum() + 0.65 * len(_MECHANISMS)
+    grids = cells.groupby("mechanism")["epsilon"].nunique()
+    height = max(
+        _CELL * grids.sum() + 0.65 * len(grids), _ROW * (len(listed) + len(promises) + 6), 4
+    )
     figure = Figure(figsize=(18, height + 1.2))
     left, right = figure.add_gridspec(1, 2, width_ratios=[0.85, 1.2])
-    _draw_grids(figure, left, cells, rows[in_grids])
+    if len(grids):
+        _draw_grids(left, cells, rows[in_grids])
     parts = [len(listed) + 1, *([len(promises) + 1] if len(promises) else [])]
     spots = right.subgridspec(len(parts), 1, height_ratios=parts)
     _draw_list(
@@ -92,7 +96,7 @@ def _head(figure: Figure, verdicts: pd.Series) -> None:
     figure.legend(handles, labels, loc="outside upper right", ncols=3, fontsize=11)
 
 
-def _draw_grids(figure: Figure, spot: SubplotSpec, cells: pd.DataFrame, rows: pd.DataFrame) -> None:
+def _draw_grids(spot: SubplotSpec, cells: pd.DataFrame, rows: pd.DataFrame) -> None:
     """Habernal's Fig. 1 in numbers: a grid per mechanism, a cell per epsilon and dimension."""
     by_quantity = rows.set_index("quantity")
     grouped = dict(iter(cells.groupby("mechanism")))
@@ -134,7 +138,7 @@ def _draw_grid(ax: Axes, cells: pd.DataFrame, rows: pd.DataFrame) -> None:
     ax.spines[:].set_visible(False)
 
 
-_COLUMNS = {"location": 0.0, "quantity": 0.11, "printed": 0.67, "ours": 0.78, "exact": 0.99}
+_COLUMNS = {"location": 0.0, "quantity": 0.11, "printed": 0.66, "ours": 0.765, "exact": 0.99}
 """Where the text columns of a list stand, as shares of their width; numbers end there."""
 
 
@@ -169,12 +173,16 @@ def _draw_list(figure: Figure, spot: SubplotSpec, rows: pd.DataFrame, title: str
         right.add_patch(
             Rectangle((0, y - 0.45), 1, 0.9, facecolor=_COLOURS[kind], alpha=0.3, linewidth=0)
         )
-        verdict = fill(row.verdict, 44)
+        verdict = fill(row.verdict, 50 if len(row.verdict) > 80 else 44)
         right.text(0.03, y, verdict, va="center", fontsize=7.5 if len(verdict) < 90 else 6)
     if (rows["source"] == "dpecdf").all():
         _draw_losses(middle, rows)
     else:
         _draw_deviations(middle, rows)
+
+
+_FARTHEST = 4.4
+"""Standard deviations where the axis ends; what lies beyond is an arrow there."""
 
 
 def _draw_deviations(ax: Axes, rows: pd.DataFrame) -> None:
@@ -183,12 +191,21 @@ def _draw_deviations(ax: Axes, rows: pd.DataFrame) -> None:
     for edge in (-LARGEST_DEVIATION, LARGEST_DEVIATION):
         ax.axvline(edge, color=style.CLAIMED, linestyle=style.DASHED, linewidth=0.8)
     y = np.arange(len(rows))
-    ax.plot(rows["our_deviation_sigma"], y, "o", color=style.BLUE, markersize=3.5, label="ours")
-    ax.plot(
-        rows["deviation_sigma"], y, "o", markerfacecolor="white", markeredgecolor=style.BLACK,
-        markersize=3.5, label="printed",
-    )  # fmt: skip
-    ax.set_xlim(-4.6, 4.6)
+    ours = {"color": style.BLUE, "markersize": 3.5}
+    printed = {"markerfacecolor": "white", "markeredgecolor": style.BLACK, "markersize": 3.5}
+    for column, look, label in (
+        ("our_deviation_sigma", ours, "ours"),
+        ("deviation_sigma", printed, "printed"),
+    ):
+        deviations = rows[column].to_numpy()
+        inside = np.abs(deviations) <= _FARTHEST
+        ax.plot(deviations[inside], y[inside], "o", label=label, **look)
+        for beyond, marker, end in (
+            (deviations > _FARTHEST, ">", _FARTHEST),
+            (deviations < -_FARTHEST, "<", -_FARTHEST),
+        ):
+            ax.plot(np.full(beyond.sum(), end), y[beyond], marker, **{**look, "markersize": 5})
+    ax.set_xlim(-_FARTHEST - 0.3, _FARTHEST + 0.3)
     ax.set_xticks([-4, -2, 0, 2, 4])
     ax.set_xlabel("deviation from the exact model (σ)")
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 0.985), ncols=2, handletextpad=0.1)
@@ -219,7 +236,7 @@ def _side(column: str) -> str:
 def _short(value: float) -> str:
     """Four or five digits, however large."""
     if isnan(value):
-        return "–"
+        return "none"
     if isinf(value):
         return "∞"
     if value and not 1e-3 <= abs(value) < 1e5:

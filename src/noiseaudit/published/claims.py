@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
 
 import numpy as np
 import pandas as pd
+from packaging.version import Version
 
 from noiseaudit import privacy_loss
 from noiseaudit.cks20 import diagnosis, exact, layers
@@ -14,12 +16,28 @@ from noiseaudit.dpecdf import audit
 from noiseaudit.published.opendp import PAPER_SCALE
 
 COLUMNS = ["source", "location", "claim", "verdict", "evidence"]
-"""Columns of ``results/claims.tsv``."""
+"""Columns of ``results/<study>/claims.tsv`` and ``results/claims.tsv``."""
 
 STANDS, FALLS = "stands", "does not stand"
 
+UNDECIDED = "not decided"
+"""The evidence points neither way with certainty, for want of draws most often."""
 
-def of_dptext(losses: pd.DataFrame) -> list[dict[str, str]]:
+NOT_PROMISED = "not promised"
+"""The source warns of it, or says nothing; what was found is worth knowing all the same."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim, its verdict, and what shows it."""
+
+    location: str
+    words: str
+    verdict: str
+    evidence: str
+
+
+def of_dptext(losses: pd.DataFrame) -> pd.DataFrame:
     """Claims of Habernal (2022).
 
     Parameters
@@ -29,59 +47,73 @@ def of_dptext(losses: pd.DataFrame) -> list[dict[str, str]]:
 
     Returns
     -------
-    list of dict
-        Rows of `COLUMNS`; claims on mechanisms that were not run are left out.
+    DataFrame
+        `COLUMNS`; claims on mechanisms that were not run are left out.
     """
+    judges = {"laplace": _bounded, "adept": _explodes, "dptext": _infinite, "random": _silent}
     cells = dict(iter(losses.groupby("mechanism")))
-    violates = {
-        name: rows["verdict"].str.startswith(privacy_loss.VIOLATION).sum()
-        for name, rows in cells.items()
-    }
-    claims = []
-    if "laplace" in cells:
-        rows = cells["laplace"]
-        share = (rows["exact_loss"] / rows["epsilon"]).max()
-        claims.append((
-            "Sec. 4",
-            "the Laplace mechanism's loss is bounded by ε in every dimension",
-            violates["laplace"] == 0,
-            f"{violates['laplace']} of {len(rows)} cells certified above ε; the exact loss reaches "
-            f"{share:.2f} ε",
-        ))  # fmt: skip
-    if "adept" in cells:
-        rows = cells["adept"]
-        wide = rows[rows["dimension"] > 1]
-        broken = wide["verdict"].str.startswith(privacy_loss.VIOLATION).sum()
-        claims.append((
-            "Sec. 4",
-            "ADePT violates its ε, and its loss explodes with the dimension",
-            len(wide) > 0 and broken == len(wide),
-            f"{broken} of {len(wide)} cells with n ≥ 2 certified above ε; but the loss stays finite: "
-            f"{rows['exact_loss'].max():.4g} at the most, where it is printed as infinite",
-        ))  # fmt: skip
-    if "dptext" in cells:
-        rows = cells["dptext"]
-        infinite = ((rows["exact_loss"] == inf) & (rows["loss"] == inf)).sum()
-        claims.append((
-            "Sec. 4",
-            "DPText's loss is infinite in every dimension",
-            infinite == len(rows),
-            f"{infinite} of {len(rows)} cells: infinite exactly, and one side never voted for",
-        ))  # fmt: skip
-    if "random" in cells:
-        rows = cells["random"]
-        claims.append((
-            "Sec. 4",
-            "output that ignores the input has no loss",
-            violates["random"] == 0 and rows["z_exact"].abs().max() < 5,
-            f"largest loss seen {rows['loss'].max():.4f}, exactly 0",
-        ))  # fmt: skip
-    return [_row("dptext", *claim) for claim in claims]
+    return _table("dptext", [judge(cells[name]) for name, judge in judges.items() if name in cells])
+
+
+def _certified(cells: pd.DataFrame) -> int:
+    return int(cells["verdict"].str.startswith(privacy_loss.VIOLATION).sum())
+
+
+def _bounded(cells: pd.DataFrame) -> Claim:
+    broken, share = _certified(cells), (cells["exact_loss"] / cells["epsilon"]).max()
+    return Claim(
+        "Sec. 4",
+        "the Laplace mechanism's loss is bounded by ε in every dimension",
+        STANDS if broken == 0 and share <= 1 else FALLS,
+        f"{broken} of {len(cells)} cells certified above ε; the exact loss reaches {share:.2f} ε",
+    )
+
+
+def _explodes(cells: pd.DataFrame) -> Claim | None:
+    """Every cell of two dimensions or more is beyond its epsilon, and further the more there are."""
+    wide = cells[cells["dimension"] > 1]
+    if wide.empty:
+        return None
+    broken = _certified(wide)
+    by_dimension = cells.sort_values("dimension").groupby("epsilon")["exact_loss"]
+    grows = by_dimension.apply(lambda loss: loss.is_monotonic_increasing).all()
+    evidence = f"{broken} of {len(wide)} cells with n ≥ 2 certified above ε"
+    overstated = cells[(cells["published_loss"] == inf) & (cells["exact_loss"] < inf)]
+    if len(overstated):
+        evidence += f"; {len(overstated)} that are printed as infinite are finite, at most "
+        evidence += f"{overstated['exact_loss'].max():.4g}"
+    holds = bool(grows and (wide["exact_loss"] > wide["epsilon"]).all())
+    return Claim(
+        "Sec. 4",
+        "ADePT violates its ε, and its loss explodes with the dimension",
+        FALLS if not holds else STANDS if broken == len(wide) else UNDECIDED,
+        evidence,
+    )
+
+
+def _infinite(cells: pd.DataFrame) -> Claim:
+    seen = int(((cells["exact_loss"] == inf) & (cells["loss"] == inf)).sum())
+    return Claim(
+        "Sec. 4",
+        "DPText's loss is infinite in every dimension",
+        STANDS if seen == len(cells) else FALLS,
+        f"{seen} of {len(cells)} cells: infinite exactly, and one side never voted for",
+    )
+
+
+def _silent(cells: pd.DataFrame) -> Claim:
+    silent = _certified(cells) == 0 and (cells["exact_loss"] == 0).all()
+    return Claim(
+        "Sec. 4",
+        "output that ignores the input has no loss",
+        STANDS if silent else FALLS,
+        f"largest loss seen {cells['loss'].max():.4f}, exactly {cells['exact_loss'].max():g}",
+    )
 
 
 def of_opendp(
     releases: pd.DataFrame, traced: pd.DataFrame, losses: pd.DataFrame, times: pd.DataFrame
-) -> list[dict[str, str]]:
+) -> pd.DataFrame:
     """Claims of Gerolimetto Fabrello et al. (2026).
 
     Parameters
@@ -92,113 +124,95 @@ def of_opendp(
 
     Returns
     -------
-    list of dict
-        Rows of `COLUMNS`.
+    DataFrame
+        `COLUMNS`; claims on which nothing was tabulated are left out.
     """
-    names = traced[traced["entropy"] != "stuck"]
-    faulty, corrected = names[names["variant"] == "faulty"], names[names["variant"] != "faulty"]
-    return [
-        _row("opendp", *claim)
-        for claim in (
-            _artifacts(releases),
-            _earliest_layer(faulty),
-            _sources(faulty),
-            _slow_geometric(faulty),
-            _corrections(corrected, releases),
-            _losses(losses),
-            _cost(times),
-            _paid(releases),
-        )
+    healthy_sources = traced[traced["entropy"] != "stuck"]
+    faulty = healthy_sources[healthy_sources["variant"] == "faulty"]
+    corrected = healthy_sources[healthy_sources["variant"].isin(["fixed", "taylor"])]
+    found = [
+        _artifacts(releases),
+        _earliest_layer(faulty),
+        _sources(faulty),
+        _slow_geometric(faulty),
+        _corrections(corrected, releases),
+        _losses(losses),
+        _cost(times),
+        _paid(releases),
     ]
-
-
-Claim = tuple[str, str, bool, str]
-"""Where, what, whether it stands, and what shows it."""
+    return _table("opendp", found)
 
 
 def _artifacts(releases: pd.DataFrame) -> Claim:
     affected = releases[releases["verdict"] != diagnosis.HEALTHY]
     versions = list(dict.fromkeys(affected["release"]))
-    said = {
-        row.release
-        for row in releases.itertuples()
-        if diagnosis.variant_of(row.release, row.scale) == "faulty"
-    }
-    return (
+    said = [diagnosis.variant_of(row.release, row.scale) for row in affected.itertuples()]
+    return Claim(
         "Sec. III",
         "released OpenDP draws discrete Laplace noise with periodic artifacts",
-        bool(versions) and set(versions) <= said,
+        STANDS if versions and set(said) == {"faulty"} else FALLS,
         f"law rejected for {', '.join(versions) or 'no release'}; for no other of the "
         f"{releases['release'].nunique()} tested",
     )
 
 
-def _earliest_layer(faulty: pd.DataFrame) -> Claim:
+def _earliest_layer(faulty: pd.DataFrame) -> Claim | None:
+    if faulty.empty:
+        return None
     found = faulty.loc[faulty["verdict"] == layers.EARLIEST, "layer"]
     traces = len(faulty.drop_duplicates(["entropy", "scale"]))
     right = int((found == "bernoulli_exp1").sum())
-    return (
+    return Claim(
         "Sec. VI",
         "bernoulli_exp1 is the earliest faulty layer",
-        right > 0 and right == len(found),
+        STANDS if right and right == len(found) else FALLS if len(found) else UNDECIDED,
         f"named in {right} of {traces} traces of the faulty cascade, another layer in "
         f"{len(found) - right}",
     )
 
 
-def _sources(faulty: pd.DataFrame) -> Claim:
+def _sources(faulty: pd.DataFrame) -> Claim | None:
     at_scale = faulty[faulty["scale"].astype(str) == PAPER_SCALE]
     shown = at_scale[at_scale["layer"] == "discrete_laplace"]
     deviate = int((shown["verdict"] != layers.HEALTHY).sum())
-    return (
+    if shown.empty:
+        return None
+    return Claim(
         "Sec. III-B",
         "the artifacts persist across entropy sources",
-        0 < deviate == len(shown),
+        STANDS if deviate == len(shown) else FALLS,
         f"noise rejected on {deviate} of {len(shown)} sources at scale {PAPER_SCALE}",
     )
 
 
-def _slow_geometric(faulty: pd.DataFrame) -> Claim:
+def _slow_geometric(faulty: pd.DataFrame) -> Claim | None:
     slow = faulty[faulty["layer"] == "geometric_slow"]
     passed = int((slow["verdict"] == layers.HEALTHY).sum())
-    return (
+    if slow.empty:
+        return None
+    return Claim(
         "Sec. VI-C",
         "the slow geometric sampler passes, although it calls the faulty coin",
-        passed == len(slow),
+        STANDS if passed == len(slow) else FALLS,
         f"{passed} of {len(slow)} faulty traces; its coin, of probability 1/e, is exact",
     )
 
 
-def _corrections(corrected: pd.DataFrame, releases: pd.DataFrame) -> Claim:
-    off = corrected[corrected["verdict"] != layers.HEALTHY]
-    traces = len(corrected.drop_duplicates(["variant", "entropy", "scale"]))
-    variants = [diagnosis.variant_of(row.release, row.scale) for row in releases.itertuples()]
-    fixed = releases[np.array(variants) == "fixed"]
+def _corrections(corrected: pd.DataFrame, releases: pd.DataFrame) -> Claim | None:
+    versions = releases["release"].map(Version)
+    fixed = releases[versions >= diagnosis.FIRST_FIXED]
+    if corrected.empty or fixed.empty:
+        return None
+    traces = corrected.groupby(["variant", "entropy", "scale"])["verdict"]
+    clean = int(traces.apply(lambda verdicts: (verdicts == layers.HEALTHY).all()).sum())
     healthy = int((fixed["verdict"] == diagnosis.HEALTHY).sum())
-    return (
+    sound = clean == traces.ngroups and healthy == len(fixed)
+    return Claim(
         "Sec. VIII",
         "with either correction every layer and the noise follow their laws",
-        off.empty and healthy == len(fixed),
-        f"no layer deviates in {traces} traces; {healthy} of {len(fixed)} samples of corrected "
-        "releases pass",
-    )
-
-
-def _losses(losses: pd.DataFrame) -> Claim:
-    at_scale = losses[losses["scale"].astype(float) == float(PAPER_SCALE)]
-    beyond = at_scale.groupby("source")["within_3sigma"].agg(lambda within: int((~within).sum()))
-    variants = {
-        source: diagnosis.variant_of_source(source, int(PAPER_SCALE)) for source in beyond.index
-    }
-    faulty = {name: count for name, count in beyond.items() if variants[name] == "faulty"}
-    sound = {name: count for name, count in beyond.items() if variants[name] != "faulty"}
-    most = max(sound.values(), default=0)
-    return (
-        "Sec. IX-B",
-        "the faulty sampler's losses exceed ±ε, those of the corrections do not",
-        bool(faulty) and most <= _STRAY < min(faulty.values()),
-        f"{min(faulty.values(), default=0)} outputs or more beyond ±ε by 3σ in each of "
-        f"{len(faulty)} faulty sources, {most} at the most in the {len(sound)} others",
+        STANDS if sound else FALLS,
+        f"no layer deviates in {clean} of {traces.ngroups} traces; {healthy} of {len(fixed)} "
+        "samples of corrected releases pass",
     )
 
 
@@ -206,36 +220,61 @@ _STRAY = 3
 """Outputs of a healthy source that chance may put beyond 3σ of their bound: 0.2 are expected."""
 
 
-def _cost(times: pd.DataFrame) -> Claim:
-    original, local = times[times["sampler"].str.startswith("OpenDP")].head(2).itertuples()
+def _losses(losses: pd.DataFrame) -> Claim | None:
+    at_scale = losses[losses["scale"].astype(float) == float(PAPER_SCALE)]
+    beyond = at_scale.groupby("source")["within_3sigma"].agg(lambda within: int((~within).sum()))
+    is_faulty = [
+        diagnosis.variant_of_source(source, int(PAPER_SCALE)) == "faulty" for source in beyond.index
+    ]
+    faulty, sound = beyond[is_faulty], beyond[~np.array(is_faulty, dtype=bool)]
+    if faulty.empty or sound.empty:
+        return None
+    return Claim(
+        "Sec. IX-B",
+        "the faulty sampler's losses exceed ±ε, those of the corrections do not",
+        STANDS if sound.max() <= _STRAY < faulty.min() else FALLS,
+        f"{faulty.min()} outputs or more beyond ±ε by 3σ in each of {len(faulty)} faulty sources, "
+        f"{sound.max()} at the most in the {len(sound)} others",
+    )
+
+
+_NEARLY = 0.1
+"""The share of a time that counts as nearly nothing."""
+
+
+def _cost(times: pd.DataFrame) -> Claim | None:
+    wheels = times[times["sampler"].str.startswith("OpenDP")].head(2)
+    if len(wheels) < 2:
+        return None
+    original, local = wheels.itertuples()
     ratio, error = local.ratio_to_first, local.ratio_standard_error
-    return (
+    undecided = ratio - 3 * error < 1 + _NEARLY < ratio + 3 * error
+    return Claim(
         "Sec. IX-A",
         "the local correction costs nearly nothing (2.7 %)",
-        abs(ratio - 1) < 0.1,
+        UNDECIDED if undecided else STANDS if ratio < 1 + _NEARLY else FALLS,
         f"{local.sampler} takes {ratio:.3f} ± {error:.3f} of the time of {original.sampler}",
     )
 
 
 def _paid(releases: pd.DataFrame) -> Claim:
+    words = "the guarantee is violated; by how much, the paper leaves open"
+    exactly = exact.discrete_laplace(Fraction(PAPER_SCALE), "faulty").realised_epsilon()
+    evidence = f"by the exact law {exactly:.5f} is paid at scale {PAPER_SCALE}; "
     violating = releases[releases["verdict"] == diagnosis.VIOLATION]
-    worst = violating.assign(times=violating["realised_epsilon_low"] * violating["scale"])
-    shown = (
-        worst.sort_values("times").iloc[-1] if len(worst) else releases.assign(times=0.0).iloc[0]
+    if violating.empty:
+        return Claim("Sec. IX-B", words, UNDECIDED, f"{evidence}nothing certified from draws")
+    times = violating["realised_epsilon_low"] / violating["claimed_epsilon"]
+    worst = violating.loc[times.idxmax()]
+    evidence += (
+        f"certified from the draws of {worst['release']}, at scale {worst['scale']:g}: "
+        f"{worst['realised_epsilon_low']:.3g} where {worst['claimed_epsilon']:.3g} is claimed"
     )
-    law = exact.discrete_laplace(Fraction(PAPER_SCALE), "faulty")
-    return (
-        "Sec. IX-B",
-        "it is conjectured that the guarantee is violated; the paper leaves open by how much",
-        len(violating) > 0,
-        f"certified from the draws of {shown['release']} at scale {shown['scale']:g}: "
-        f"{shown['realised_epsilon_low']:.3g} paid where {shown['claimed_epsilon']:.3g} is claimed; "
-        f"exactly {law.realised_epsilon():.5f} at scale {PAPER_SCALE}",
-    )
+    return Claim("Sec. IX-B", words, STANDS, evidence)
 
 
-def of_dpecdf(rows: pd.DataFrame) -> list[dict[str, str]]:
-    """Promises of the text of synthpriv's `DPEcdf`.
+def of_dpecdf(rows: pd.DataFrame) -> pd.DataFrame:
+    """What the text of synthpriv's `DPEcdf` promises, and what it does not.
 
     Parameters
     ----------
@@ -244,24 +283,29 @@ def of_dpecdf(rows: pd.DataFrame) -> list[dict[str, str]]:
 
     Returns
     -------
-    list of dict
-        Rows of `COLUMNS`.
+    DataFrame
+        `COLUMNS`.
     """
     genuine = rows[rows["subject"] != audit.Hardened.name]
-    return [
-        _row(
-            "dpecdf",
-            row.attack,
-            row.promise,
-            row.verdict == audit.HOLDS,
-            f"{row.does}; at least {row.loss_low:.2f} paid of {row.claimed_epsilon:g}"
-            if row.claimed_epsilon == row.claimed_epsilon
-            else row.does,
-        )
-        for row in genuine.itertuples(index=False)
+    return _table("dpecdf", [_promise(row) for row in genuine.itertuples(index=False)])
+
+
+def _promise(row: tuple) -> Claim:
+    evidence = row.does
+    if row.claimed_epsilon == row.claimed_epsilon:
+        evidence += f"; at least {row.loss_low:.2f} paid of {row.claimed_epsilon:g}"
+    verdict = STANDS if audit.is_kept(row) else FALLS
+    if not row.promised:
+        verdict = NOT_PROMISED
+    elif row.verdict not in (audit.BROKEN, audit.DROPPED) and not audit.is_kept(row):
+        verdict = UNDECIDED
+    return Claim(row.attack, row.promise, verdict, evidence)
+
+
+def _table(source: str, claims: list[Claim | None]) -> pd.DataFrame:
+    rows = [
+        (source, claim.location, claim.words, claim.verdict, claim.evidence)
+        for claim in claims
+        if claim is not None
     ]
-
-
-def _row(source: str, location: str, claim: str, stands: bool, evidence: str) -> dict[str, str]:
-    verdict = STANDS if stands else FALLS
-    return dict(zip(COLUMNS, (source, location, claim, verdict, evidence), strict=True))
+    return pd.DataFrame(rows, columns=COLUMNS)

@@ -8,7 +8,7 @@ import pandas as pd
 
 from noiseaudit import stats
 from noiseaudit.dpecdf import agreement, audit
-from noiseaudit.published.numbers import DIFFERS, REPRODUCED, stated
+from noiseaudit.published.numbers import DIFFERS, REPRODUCED, WITHIN_MODEL, stated
 
 
 def compare_promises(rows: pd.DataFrame) -> list[dict[str, float | str]]:
@@ -22,8 +22,8 @@ def compare_promises(rows: pd.DataFrame) -> list[dict[str, float | str]]:
     Returns
     -------
     list of dict
-        Rows of `numbers.COLUMNS`. ``published`` is the loss allowed, ``ours`` the event's, ``expected``
-        its exact value; a promise is kept unless the certified bound exceeds it.
+        Rows of `numbers.COLUMNS`. ``published`` is the loss that the text promises (NaN where it promises
+        none), ``ours`` the event's, ``expected`` its exact value.
     """
     genuine = rows[rows["subject"] != audit.Hardened.name]
     return [
@@ -32,9 +32,9 @@ def compare_promises(rows: pd.DataFrame) -> list[dict[str, float | str]]:
             "location": "class text",
             "quantity": f"privacy loss, {row.attack} ({row.neighbours})",
             **stated(
-                row.claimed_epsilon,
+                row.claimed_epsilon if row.promised else nan,
                 stats.Estimate(row.loss, row.loss_low, row.loss_high),
-                REPRODUCED if row.verdict == audit.HOLDS else f"{DIFFERS}: {row.does}",
+                WITHIN_MODEL if audit.is_kept(row) else f"{DIFFERS}: {row.does}",
                 row.exact_loss,
             ),
         }

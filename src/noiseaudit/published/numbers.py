@@ -1,7 +1,7 @@
 """A printed number beside ours.
 
 A printed number keeps the form in which it was printed: ``2.1e3`` was rounded to hundreds, and is
-judged as such.
+judged as such. A p-value printed as 0 beside others of three decimals stands as ``0.000``.
 """
 
 from __future__ import annotations
@@ -41,9 +41,6 @@ WITHIN_MODEL = "reproduced within the exact model"
 
 DIFFERS = "differs"
 """How every other verdict begins; why follows after a colon."""
-
-PRINTED_AS_ZERO = 5e-4
-"""A p-value below it is printed as 0 where others have three decimals."""
 
 LARGEST_DEVIATION = 4.0
 """Standard errors beyond which a number counts as different: one false alarm in 16 000 numbers."""
@@ -108,15 +105,31 @@ class TailProbability:
         return nan if self.statistic else sqrt(1 / 12)
 
     def score(self, value: float, resolution: float = 0.0) -> float:
-        """See `Model`: that of the statistic. A p of 0 says only that it is below `PRINTED_AS_ZERO`."""
+        """See `Model`. What is printed as 0 may be anything up to its resolution."""
+        if self.statistic and value <= resolution:
+            return max(self.score_of(self.test.isf(resolution)), 0.0)
+        return self.score_of(self.test.isf(value))
+
+    def score_of(self, statistic: float) -> float:
+        """The same by the statistic itself, which keeps its digits where its p-value has none left.
+
+        Where the law holds it is the normal score of p, down to that of p = 0.999: a mean may hit its
+        theory exactly.
+        """
         if self.statistic is None:
-            return float(scipy.stats.norm.isf(value))
-        off = (self.test.isf(value or PRINTED_AS_ZERO) - self.statistic.mean) / self.statistic.sd
-        return float(off) if value else max(float(off), 0.0)
+            return max(float(scipy.stats.norm.isf(self.test.sf(statistic))), _LOWEST_SCORE)
+        return float(statistic - self.statistic.mean) / self.statistic.sd
+
+
+_LOWEST_SCORE = float(scipy.special.ndtri(1e-3))
 
 
 def compare(
-    printed: str, ours: stats.Estimate, expected: Model, own: Model | None = None
+    printed: str,
+    ours: stats.Estimate,
+    expected: Model,
+    own: Model | None = None,
+    our_deviation: float | None = None,
 ) -> dict[str, float | str]:
     """A printed statistic and ours, each beside its exact distribution.
 
@@ -129,6 +142,8 @@ def compare(
         The distribution of the statistic at the paper's settings.
     own : Model, optional
         The same at ours, where these are others.
+    our_deviation : float, optional
+        Ours, in standard errors; from its value by default.
 
     Returns
     -------
@@ -138,7 +153,8 @@ def compare(
     """
     published, digit = float(printed), resolution(printed)
     deviation = expected.score(published, digit)
-    our_deviation = (own or expected).score(ours.value, digit if expected.sd == 0 else 0.0)
+    if our_deviation is None:
+        our_deviation = (own or expected).score(ours.value, digit if expected.sd == 0 else 0.0)
     same = own is None and abs(published - ours.value) <= digit * (1 + 1e-9)
     return {
         "published": published,
