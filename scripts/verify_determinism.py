@@ -83,7 +83,7 @@ def copy_of_project(folder: Path) -> None:
 
     def left_out(place: str, names: list[str]) -> set[str]:
         at_top = made if Path(place) == root else set()
-        return {name for name in names if name in at_top or name.startswith((".", "__pycache__"))}
+        return {name for name in names if name in at_top or name.startswith(".")}
 
     shutil.copytree(root, folder, ignore=left_out)
 

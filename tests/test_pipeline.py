@@ -180,6 +180,7 @@ def plots(*names: str) -> set[str]:
 
 REVIEWS = {"execute_notebook", "render_notebook"}
 JOINED = {"tabulate_comparison", "render_comparison", "plot_comparison", "write_landing"}
+CLAIMS = {"claims_dptext", "claims_opendp", "claims_dpecdf"}
 CLAIMED = {"tabulate_claims", "write_landing", *REVIEWS}
 FROM_LOSSES = {"render_losses", "compare_dptext", "claims_dptext", *JOINED, *CLAIMED}
 FROM_LOSSES |= plots("privacy_loss", "exact_agreement")
@@ -214,7 +215,8 @@ ALL_PLOTS = plots(*DPTEXT_PLOTS, *CASCADE_PLOTS, *OPENDP_PLOTS, *DPECDF_PLOTS, "
             FROM_TRACES
             | FROM_SAMPLES
             | plots("performance")
-            | {"tabulate_deep", "benchmark_samplers"},
+            | {"tabulate_deep", "benchmark_samplers"}
+            | CLAIMS,
         ),
         (
             "src/noiseaudit/cks20/accounting.py",
@@ -225,7 +227,7 @@ ALL_PLOTS = plots(*DPTEXT_PLOTS, *CASCADE_PLOTS, *OPENDP_PLOTS, *DPECDF_PLOTS, "
             "src/noiseaudit/published/dptext.py",
             {"tabulate_losses"} | FROM_LOSSES,
         ),
-        ("src/noiseaudit/published/opendp.py", {"tabulate_layers"} | FROM_LAYERS),
+        ("src/noiseaudit/published/opendp.py", {"tabulate_layers"} | FROM_LAYERS | CLAIMS),
         ("scripts/draw_release.py", {"draw_release", "draw_centred"} | FROM_SAMPLES),
         ("scripts/count_votes.py", {"count_votes", "tabulate_losses"} | FROM_LOSSES),
         ("scripts/plot_plrv.py", {"plot_plrv", *REVIEWS}),
@@ -238,7 +240,8 @@ ALL_PLOTS = plots(*DPTEXT_PLOTS, *CASCADE_PLOTS, *OPENDP_PLOTS, *DPECDF_PLOTS, "
             {"audit_ecdf", "tabulate_audit", "benchmark_audits", "compare_dpecdf", "render_audit"}
             | plots(*DPECDF_PLOTS)
             | JOINED
-            | CLAIMED,
+            | CLAIMED
+            | CLAIMS,
         ),
         (
             "scripts/measure_utility.py",
