@@ -3,6 +3,7 @@
 #   snakemake --cores all                                   everything, at the papers' scale
 #   snakemake --cores all --configfile config/quick.yaml    everything, on small samples
 #   snakemake --cores all opendp                            one study (dptext, opendp, dpecdf)
+#   snakemake --cores all wheels                            what needs the network
 #   snakemake --cores all figures/opendp/artifacts.png      one figure
 #   snakemake -n                                            what would run, and why
 
@@ -29,6 +30,13 @@ rule all:
         OPENDP,
         DPECDF,
         COMPARISON,
+
+
+rule wheels:
+    """The released wheels: what the network is needed for, besides the environment."""
+    input:
+        expand("resources/opendp/{release}", release=RELEASES),
+        expand("resources/synthpriv/{release}", release=SYNTHPRIV),
 
 
 rule dptext:

@@ -24,7 +24,7 @@ def append(path, content):
 
 
 def targets(command):
-    return command.split("--cores all")[1].split()
+    return command.split("--cores all")[1].split("--configfile")[0].split()
 
 
 SMALL = """
