@@ -173,7 +173,7 @@ def _draw_list(figure: Figure, spot: SubplotSpec, rows: pd.DataFrame, title: str
         right.add_patch(
             Rectangle((0, y - 0.45), 1, 0.9, facecolor=_COLOURS[kind], alpha=0.3, linewidth=0)
         )
-        verdict = fill(row.verdict, 50 if len(row.verdict) > 80 else 44)
+        verdict = fill(row.verdict, 50 if len(row.verdict) > 80 else 38)
         right.text(0.03, y, verdict, va="center", fontsize=7.5 if len(verdict) < 90 else 6)
     if (rows["source"] == "dpecdf").all():
         _draw_losses(middle, rows)
@@ -241,7 +241,8 @@ def _short(value: float) -> str:
         return "∞"
     if value and not 1e-3 <= abs(value) < 1e5:
         return f"{value:.1e}".replace("-0", "-").replace("-", "−")
-    return (f"{value:.5g}" if abs(value) >= 1 else f"{value:.4g}").replace("-", "−")
+    digits = 5 if abs(value) >= 1 else 4 if abs(value) >= 0.01 else 3
+    return f"{value:.{digits}g}".replace("-", "−")
 
 
 def _expected(row: tuple) -> str:

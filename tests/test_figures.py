@@ -1,0 +1,57 @@
+"""What every figure has in common: its bytes, its colours."""
+
+import hashlib
+import subprocess
+import sys
+
+import numpy as np
+from matplotlib.figure import Figure
+from PIL import Image
+
+from noiseaudit.figures import style
+
+
+@style.applied()
+def crowded():
+    """Many shades, and a few markers of a colour that must not fade among them."""
+    figure = Figure(figsize=(6, 4))
+    left, right = figure.subplots(1, 2)
+    blue, green = np.mgrid[0.5:1:120j, 0.6:1:160j]
+    left.imshow(np.stack([np.full_like(blue, 0.8), green, blue], axis=2))
+    left.set_title("shades")
+    right.plot([1, 2], [1, 2], "s", color=style.VERMILION, markersize=3)
+    right.set_xlabel("x")
+    return figure
+
+
+def test_a_rare_colour_does_not_fade(tmp_path):
+    style.save(crowded(), tmp_path / "figure.png")
+    picture = Image.open(tmp_path / "figure.png")
+    assert len(picture.getcolors()) <= 256
+    pixels = np.asarray(picture.convert("RGB")).astype(int)
+    vermilion = [int(style.VERMILION[i : i + 2], 16) for i in (1, 3, 5)]
+    assert (np.abs(pixels - vermilion).sum(axis=2) <= 12).sum() > 20
+
+
+PROGRAM = """
+import sys
+sys.path.insert(0, "tests")
+from test_figures import crowded
+from noiseaudit.figures import style
+style.save(crowded(), sys.argv[1])
+"""
+
+
+def test_bytes_do_not_depend_on_the_hash_seed(tmp_path):
+    digests = set()
+    for seed in "135":
+        png = tmp_path / f"{seed}.png"
+        subprocess.run(
+            [sys.executable, "-c", PROGRAM, png],
+            env={"PYTHONHASHSEED": seed},
+            cwd=style.__file__.split("/src/")[0],
+            check=True,
+        )
+        files = [png.with_suffix(f".{extension}").read_bytes() for extension in style.FORMATS]
+        digests.add(hashlib.sha256(b"".join(files)).hexdigest())
+    assert len(digests) == 1
