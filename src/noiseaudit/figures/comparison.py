@@ -173,8 +173,10 @@ def _draw_list(figure: Figure, spot: SubplotSpec, rows: pd.DataFrame, title: str
         right.add_patch(
             Rectangle((0, y - 0.45), 1, 0.9, facecolor=_COLOURS[kind], alpha=0.3, linewidth=0)
         )
-        verdict = fill(row.verdict, 50 if len(row.verdict) > 80 else 38)
-        right.text(0.03, y, verdict, va="center", fontsize=7.5 if len(verdict) < 90 else 6)
+        verdict, size = fill(row.verdict, 42), 7.5
+        if verdict.count("\n") > 1:
+            verdict, size = fill(row.verdict, 54), 6
+        right.text(0.03, y, verdict, va="center", fontsize=size)
     if (rows["source"] == "dpecdf").all():
         _draw_losses(middle, rows)
     else:
