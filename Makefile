@@ -21,7 +21,7 @@ all: .venv/pipeline ## set up, then every figure, table and notebook at the pape
 	@$(SNAKEMAKE) all
 	@echo "make: done; see figures/, results/ and results/notebooks/*.html"
 
-quick: .venv/pipeline ## the same on small samples, in a few minutes, in place of the full results
+quick: .venv/pipeline ## the same on small samples, in two minutes, in place of the full results
 	@echo "make: running the pipeline on small samples (config/quick.yaml)"
 	@$(SNAKEMAKE) all --configfile config/quick.yaml
 	@echo "make: done on small samples; see figures/, results/ and results/notebooks/*.html"

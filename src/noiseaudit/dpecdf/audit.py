@@ -15,6 +15,7 @@ from math import inf, nan
 from typing import Any, Protocol
 
 import numpy as np
+import pandas as pd
 
 from noiseaudit import entropy, stats
 from noiseaudit.dpecdf.agreement import grid
@@ -392,6 +393,11 @@ def row(counted: tuple, alpha: float) -> dict[str, float | str]:
         "remedy": "none needed" if hardened else attack.remedy,
         "promised": attack.promised,
     }
+
+
+def genuine(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of ``audit.tsv`` on the genuine class."""
+    return rows[rows["subject"] != Hardened.name]
 
 
 def is_kept(found: tuple) -> bool:

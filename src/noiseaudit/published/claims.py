@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf
+from math import inf, isnan
 
 import numpy as np
 import pandas as pd
@@ -286,13 +286,13 @@ def of_dpecdf(rows: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         `COLUMNS`.
     """
-    genuine = rows[rows["subject"] != audit.Hardened.name]
-    return _table("dpecdf", [_promise(row) for row in genuine.itertuples(index=False)])
+    found = audit.genuine(rows).itertuples(index=False)
+    return _table("dpecdf", [_promise(row) for row in found])
 
 
 def _promise(row: tuple) -> Claim:
     evidence = row.does
-    if row.claimed_epsilon == row.claimed_epsilon:
+    if not isnan(row.claimed_epsilon):
         evidence += f"; at least {row.loss_low:.2f} paid of {row.claimed_epsilon:g}"
     verdict = STANDS if audit.is_kept(row) else FALLS
     if not row.promised:

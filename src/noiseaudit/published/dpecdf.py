@@ -25,7 +25,6 @@ def compare_promises(rows: pd.DataFrame) -> list[dict[str, float | str]]:
         Rows of `numbers.COLUMNS`. ``published`` is the loss that the text promises (NaN where it promises
         none), ``ours`` the event's, ``expected`` its exact value.
     """
-    genuine = rows[rows["subject"] != audit.Hardened.name]
     return [
         {
             "source": "dpecdf",
@@ -38,7 +37,7 @@ def compare_promises(rows: pd.DataFrame) -> list[dict[str, float | str]]:
                 row.exact_loss,
             ),
         }
-        for row in genuine.itertuples(index=False)
+        for row in audit.genuine(rows).itertuples(index=False)
     ]
 
 

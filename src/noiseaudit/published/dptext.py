@@ -7,7 +7,14 @@ from math import floor, inf, isinf, isnan, log10, nan, sqrt
 import pandas as pd
 
 from noiseaudit import mechanisms, privacy_loss, stats
-from noiseaudit.published.numbers import DIFFERS, REPRODUCED, Normal, compare, verdict_on
+from noiseaudit.published.numbers import (
+    DIFFERS,
+    REPRODUCED,
+    Normal,
+    compare,
+    same_digits,
+    verdict_on,
+)
 
 
 def loss_resolution(loss: float) -> float:
@@ -90,8 +97,8 @@ def _verdict_on_loss(cell: tuple) -> str:
     if isinf(cell.exact_loss):
         both = isinf(cell.published_loss) and isinf(cell.loss)
         return REPRODUCED if both else f"{DIFFERS}: the exact loss is infinite"
-    off = abs(cell.published_loss - cell.loss)
-    same = off <= loss_resolution(cell.published_loss) * (1 + 1e-9)
+    digit = loss_resolution(cell.published_loss)
+    same = same_digits(cell.published_loss, cell.loss, digit)
     verdict = verdict_on(cell.z_published, cell.z_exact, same)
     if isinf(cell.published_loss) and not verdict.startswith(DIFFERS):
         repeats = int(cell.published_repeats)

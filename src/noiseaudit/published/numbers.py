@@ -56,6 +56,11 @@ def resolution(printed: str) -> float:
     return 0.5 * 10.0 ** Decimal(printed).as_tuple().exponent
 
 
+def same_digits(published: float, ours: float, resolution: float) -> bool:
+    """Whether ours rounds to the printed number, which is known to within ``± resolution``."""
+    return abs(published - ours) <= resolution * (1 + 1e-9)
+
+
 class Model(Protocol):
     """The exact distribution of a statistic: what it is expected to be, and how far out a value is."""
 
@@ -155,7 +160,7 @@ def compare(
     deviation = expected.score(published, digit)
     if our_deviation is None:
         our_deviation = (own or expected).score(ours.value, digit if expected.sd == 0 else 0.0)
-    same = own is None and abs(published - ours.value) <= digit * (1 + 1e-9)
+    same = own is None and same_digits(published, ours.value, digit)
     return {
         "published": published,
         "ours": ours.value,

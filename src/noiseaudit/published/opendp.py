@@ -84,13 +84,19 @@ def compare_layers(
         for number in printed.itertuples(index=False)
         if number.quantity in _STATISTICS and (number.variant, number.layer) in by_layer.index
     ]
+    sizes = {PAPER_DRAWS, *ours["samples"]}
+    expected = {
+        (variant, draws): layers.expectations(scale, variant, draws)
+        for variant in ours["variant"].unique()
+        for draws in sizes
+    }
     compared = []
     for number in answered:
         row = by_layer.loc[number.variant, number.layer]
         column, model_of = _STATISTICS[number.quantity]
         statistic = _BEHIND_P.get(number.quantity)
         at_paper, at_ours = (
-            model_of(layers.expectations(scale, number.variant, draws)[number.layer])
+            model_of(expected[number.variant, draws][number.layer])
             for draws in (PAPER_DRAWS, row["samples"])
         )
         spread = at_ours.sd if isinstance(at_ours, Normal) else 0.0  # a p-value estimates nothing
