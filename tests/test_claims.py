@@ -108,6 +108,13 @@ def test_other_losses_would_overturn_claims(finished, mechanism, change, verdict
     assert list(claims.of_dptext(chosen)["verdict"]) == [verdict]
 
 
+def test_a_loss_that_shrinks_with_the_dimension_does_not_explode(finished):
+    losses = tables.read_table(finished.folder / "results/dptext/losses.tsv")
+    adept = losses[losses["mechanism"] == "adept"]
+    shrinking = adept.assign(exact_loss=10_000 / adept["dimension"])
+    assert list(claims.of_dptext(shrinking)["verdict"]) == [claims.FALLS]
+
+
 def test_mechanisms_that_were_not_run_are_left_out(finished):
     losses = tables.read_table(finished.folder / "results/dptext/losses.tsv")
     assert claims.of_dptext(losses[losses["mechanism"] == "copy"]).empty
