@@ -21,7 +21,7 @@ REACH = 60
 @click.option("--entropy", "source", required=True, help="One of noiseaudit.entropy.SOURCES.")
 @click.option("--scale", required=True, help="A rational, such as 10 or 7/3.")
 @click.option("--draws", required=True, type=click.IntRange(min=1), help="Of all parts together.")
-@click.option("--part", required=True, type=click.IntRange(min=0), help="Which part, from 0 on.")
+@click.option("--part", required=True, type=int, help="Which part, from 1 on.")
 @click.option("--parts", required=True, type=click.IntRange(min=1), help="How many there are.")
 @click.option("--seed", required=True, type=int, help="Master seed; unused by the source os.")
 @click.option("--counts", required=True, type=click.Path(path_type=Path), help="TSV to write.")
@@ -35,12 +35,12 @@ def count_draws(
     seed: int,
     counts: Path,
 ) -> None:
-    if part >= parts:
-        raise ValueError(f"part: {part} found, one of 0 to {parts - 1} expected")
+    if not 1 <= part <= parts:
+        raise ValueError(f"part: {part} of {parts} found, one of 1 to {parts} expected")
     own_bytes = entropy.byte_source(source, seed, "opendp", "deep", variant, scale, part, parts)
     s = reference.rational(scale)
     cascade = kernels.Cascade(variant, s, own_bytes)
-    own = draws * (part + 1) // parts - draws * part // parts
+    own = draws * part // parts - draws * (part - 1) // parts
     cutoff = int(REACH * s) + 1
     found = np.zeros(2 * cutoff + 1, dtype=np.int64)
     for batch in batches(cascade, own):

@@ -192,7 +192,7 @@ def test_joining_tables(finished, tmp_path):
 def counts(project, tmp_path, **changed):
     """The command line that counts 1000 draws, with some of its options changed."""
     options = {
-        "variant": "fixed", "entropy": "pcg64", "scale": "10", "draws": 1000, "part": 0,
+        "variant": "fixed", "entropy": "pcg64", "scale": "10", "draws": 1000, "part": 1,
         "parts": 2, "seed": 1, "counts": tmp_path / "part.tsv",
     } | changed  # fmt: skip
     flat = [part for name, value in options.items() for part in (f"--{name}", value)]
@@ -209,7 +209,8 @@ def counts(project, tmp_path, **changed):
         ("scale", "1e30", ["scale: 1000000000000000000000000000000 found"]),
         ("variant", "broken", ["variant: 'broken' found, one of faulty, fixed, taylor"]),
         ("entropy", "dice", ["entropy source: 'dice' found"]),
-        ("part", 2, ["part: 2 found, one of 0 to 1 expected"]),
+        ("part", 0, ["part: 0 of 2 found, one of 1 to 2 expected"]),
+        ("part", 3, ["part: 3 of 2 found, one of 1 to 2 expected"]),
         ("seed", -1, ["seed: -1 found"]),
     ],
 )
@@ -219,8 +220,8 @@ def test_counting_with_a_bad_argument(sources, tmp_path, option, value, words):
 
 
 def test_parts_add_up_and_a_missing_one_is_noticed(sources, tmp_path):
-    parts = [tmp_path / f"{part}.tsv" for part in (0, 1)]
-    for part, path in enumerate(parts):
+    parts = [tmp_path / f"{part}.tsv" for part in (1, 2)]
+    for part, path in enumerate(parts, start=1):
         assert counts(sources, tmp_path, part=part, counts=path, draws=100_001).returncode == 0
     table = tmp_path / "deep.tsv"
     arguments = ["--alpha", "1e-6", "--table", table]

@@ -46,7 +46,7 @@ COUNTED = expand(
     variant=VARIANTS,
     scale=list(DEEP_SCALES),
     draws=DEEP["draws"],
-    part=range(DEEP["parts"]),
+    part=range(1, DEEP["parts"] + 1),
     parts=DEEP["parts"],
 )
 
