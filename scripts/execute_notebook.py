@@ -1,11 +1,13 @@
 """Execute a notebook into a copy that is the same, byte for byte, on every run."""
 
 import os
+import tempfile
 from pathlib import Path
 
 import click
 import nbformat
 import papermill
+from traitlets.config import Config
 
 from noiseaudit import jobs, tables
 
@@ -25,7 +27,9 @@ def execute_notebook(
     notebook: Path, executed: Path, parameters: tuple[tuple[str, str], ...]
 ) -> None:
     os.environ["PYTHONHASHSEED"] = "0"
-    with tables.replacing(executed) as temporary:
+    with tables.replacing(executed) as temporary, tempfile.TemporaryDirectory() as sockets:
+        # By files: two kernels that start at once might pick the same free port.
+        kernel = {"transport": "ipc", "connection_file": f"{sockets}/kernel.json"}
         try:
             papermill.execute_notebook(
                 notebook,
@@ -33,6 +37,9 @@ def execute_notebook(
                 dict(parameters),
                 kernel_name="python3",
                 progress_bar=False,
+                config=Config(KernelManager=kernel),
+                # Else a pause between two prints makes two outputs of one.
+                coalesce_streams=True,
                 extra_arguments=["--IPKernelApp.log_level=ERROR"],
             )
         except papermill.PapermillExecutionError as error:

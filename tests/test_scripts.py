@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import nbformat
 import pandas as pd
 import pytest
 
@@ -177,6 +178,21 @@ def test_a_failing_notebook_leaves_nothing_but_its_log(finished, tmp_path):
     )  # fmt: skip
     assert fails(run, "notebooks/opendp.ipynb, cell ", "no such file")
     assert [path.name for path in tmp_path.iterdir()] == ["job.log"]
+
+
+def test_a_pause_between_prints_makes_no_second_output(sources, tmp_path):
+    """The kernel sends what was printed every fifth of a second; the executed copy is one text."""
+    notebook = nbformat.v4.new_notebook()
+    source = "import time\nfor line in 'abc':\n    print(line)\n    time.sleep(0.3)"
+    notebook.cells = [nbformat.v4.new_code_cell(source)]
+    nbformat.write(notebook, tmp_path / "slow.ipynb")
+    run = sources.script(
+        "execute_notebook", "--notebook", tmp_path / "slow.ipynb", "--executed",
+        tmp_path / "out.ipynb",
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    (cell,) = nbformat.read(tmp_path / "out.ipynb", as_version=4).cells
+    assert cell.outputs == [{"output_type": "stream", "name": "stdout", "text": "a\nb\nc\n"}]
 
 
 def test_joining_tables(finished, tmp_path):
