@@ -7,6 +7,7 @@ is lost and none is read twice.
 
 from __future__ import annotations
 
+import pickle
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import NamedTuple
@@ -336,10 +337,16 @@ class Cascade:
         n, d = np.uint64(self._scale.denominator), np.uint64(self._scale.numerator)
         done = 0
         while done < outputs.size:
-            finished, position, stop = _draw_many(
-                _VARIANTS[self._variant], self._unread, self._table, n, d, outputs[done:],
-                None if traces is None else traces[done:],
-            )  # fmt: skip
+            try:
+                finished, position, stop = _draw_many(
+                    _VARIANTS[self._variant], self._unread, self._table, n, d, outputs[done:],
+                    None if traces is None else traces[done:],
+                )  # fmt: skip
+            except (pickle.UnpicklingError, EOFError) as error:
+                raise ValueError(
+                    f"{_draw_many.stats.cache_path}: damaged compiled kernels found; remove its files "
+                    "*.nbi and *.nbc, and they are compiled anew"
+                ) from error
             done += finished
             self._unread = self._unread[position:]
             if stop == _EXHAUSTED:
