@@ -59,6 +59,10 @@ def wait_until(condition, seconds=20):
         time.sleep(0.1)
 
 
+STATE = "return [location.href, document.readyState]"
+
+FORMULAS = "return [...document.querySelectorAll('math')].map(m => m.getBoundingClientRect().width)"
+
 IMAGES = "return [...document.images].map(i => [i.complete, i.naturalWidth, i.id])"
 
 
@@ -66,6 +70,8 @@ def opened(browser, page):
     browser.get_log("browser")
     browser.get_log("performance")
     browser.get(page.as_uri())
+    # On a busy machine the driver may come back before the page is there.
+    wait_until(lambda: browser.execute_script(STATE) == [page.as_uri(), "complete"])
 
 
 def test_the_report_opens_with_each_claim_and_every_number(browser, report):
@@ -148,11 +154,8 @@ def read_page(browser) -> None:
 @pytest.mark.parametrize("name", ["dptext", "opendp", "realised_privacy", "dpecdf"])
 def test_a_notebook_opens_alone_with_its_formulas(browser, finished, name):
     opened(browser, finished.folder / f"results/notebooks/{name}.html")
-    formulas = browser.execute_script(
-        "return [...document.querySelectorAll('math')].map(m => m.getBoundingClientRect().width)"
-    )
-    assert len(formulas) >= 3
-    assert min(formulas) > 4
+    wait_until(lambda: len(browser.execute_script(FORMULAS)) >= 3)
+    assert min(browser.execute_script(FORMULAS)) > 4
     text = browser.find_element("tag name", "body").text
     assert "$" not in text
     assert "stands" in text
