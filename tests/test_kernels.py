@@ -59,10 +59,34 @@ def test_a_faulty_source_is_bit_equal_too():
     assert equal_on("fixed", Fraction(10), "stuck", 5000)
 
 
-def test_terms_beyond_64_bits_go_to_the_reference():
-    """At u/d with d near 2^56 the products reach 2^64 after a few hundred k: rare, so force it."""
-    scale = Fraction(2**56 - 1, 3)
-    assert equal_on("fixed", scale, "pcg64", 300)
+class Prefixed:
+    """Given bytes, then PCG64's."""
+
+    def __init__(self, prefix):
+        self.prefix, self.rest = np.frombuffer(prefix, dtype=np.uint8), entropy.byte_source("pcg64")
+
+    def read(self, count):
+        content, self.prefix = self.prefix[:count], self.prefix[count:]
+        return np.concatenate([content, self.rest.read(count - content.size)])
+
+
+@pytest.mark.parametrize("variant", ["faulty", "fixed"])
+def test_terms_beyond_64_bits_go_to_the_reference(variant, monkeypatch):
+    """With d = 2^56 − 1 the product d·k reaches 2^64 at k = 257; these bytes lead there."""
+    d = 2**56 - 1
+    sign, u = bytes(1), (1).to_bytes(7)
+    coins = bytes(7) + 255 * bytes(8)  # k = 1 to 256: 0 of k·d is below 1, so none fails
+    prefix = sign + u + coins + (1).to_bytes(9)  # k = 257 fails
+    expected = by_reference(variant, Fraction(d, 4), Prefixed(prefix), 300)
+    sent = []
+    of_reference = reference.VARIANTS[variant]
+    monkeypatch.setitem(
+        reference.VARIANTS, variant, lambda source: sent.append(1) or of_reference(source)
+    )
+    trace = kernels.Cascade(variant, Fraction(d, 4), Prefixed(prefix)).trace(300)
+    assert len(sent) == 1
+    for name, column in zip(kernels.LAYERS, expected.T, strict=True):
+        assert np.array_equal(trace[name], column)
 
 
 @pytest.mark.parametrize("variant", reference.VARIANTS)

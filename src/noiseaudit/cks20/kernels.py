@@ -7,13 +7,16 @@ is lost and none is read twice.
 
 from __future__ import annotations
 
-import pickle
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from filelock import FileLock
 from numba import njit
+from numba.core.errors import NumbaError
 from numba.extending import overload
 
 from noiseaudit.cks20 import reference
@@ -239,6 +242,29 @@ def _draw_many(variant, buffer, table, n, d, outputs, traces):  # noqa: ANN001, 
     return outputs.size, start, 0
 
 
+@cache
+def _compile(variant: str, traced: bool) -> None:
+    """Compile a kernel, or load what an earlier process kept, by drawing nothing.
+
+    One process at a time: Numba's index of what it keeps is not made for two that write to it, and one
+    variant's code could come to stand under another's name.
+    """
+    traces = np.empty((0, len(LAYERS)), dtype=np.int64) if traced else None
+    nothing, no_draws = np.empty(0, dtype=np.uint8), np.empty(0, dtype=np.int64)
+    kept = Path(_draw_many.stats.cache_path)
+    kept.mkdir(parents=True, exist_ok=True)
+    with FileLock(kept / "kernels.lock"):
+        try:
+            _draw_many(_VARIANTS[variant], nothing, _NO_TABLE, _ONE, _ONE, no_draws, traces)
+        except NumbaError:
+            raise  # a variant's own code does not compile
+        except Exception as error:
+            raise ValueError(
+                f"{kept}: damaged compiled kernels found; remove its files *.nbi and *.nbc, and they "
+                "are compiled anew"
+            ) from error
+
+
 def _lowest_terms(d: int) -> np.ndarray:
     """``u/d`` for u = 0 … d as numerator and denominator."""
     u = np.arange(d + 1)
@@ -334,19 +360,14 @@ class Cascade:
         return {name: traces[:, column] for column, name in enumerate(LAYERS)}
 
     def _fill(self, outputs: np.ndarray, traces: np.ndarray | None) -> None:
+        _compile(self._variant, traces is not None)
         n, d = np.uint64(self._scale.denominator), np.uint64(self._scale.numerator)
         done = 0
         while done < outputs.size:
-            try:
-                finished, position, stop = _draw_many(
-                    _VARIANTS[self._variant], self._unread, self._table, n, d, outputs[done:],
-                    None if traces is None else traces[done:],
-                )  # fmt: skip
-            except (pickle.UnpicklingError, EOFError) as error:
-                raise ValueError(
-                    f"{_draw_many.stats.cache_path}: damaged compiled kernels found; remove its files "
-                    "*.nbi and *.nbc, and they are compiled anew"
-                ) from error
+            finished, position, stop = _draw_many(
+                _VARIANTS[self._variant], self._unread, self._table, n, d, outputs[done:],
+                None if traces is None else traces[done:],
+            )  # fmt: skip
             done += finished
             self._unread = self._unread[position:]
             if stop == _EXHAUSTED:
