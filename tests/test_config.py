@@ -33,7 +33,7 @@ BAD = [
     ("opendp: {scales: []}", "opendp.scales: [] found, a list of at least one"),
     ("opendp: {scales: [10, 10.0]}", "opendp.scales: [10, 10.0] found, a list"),
     ("opendp: {scales: 10}", "opendp.scales: 10 found, a list"),
-    ("opendp: {scales: [10, 50000]}", "opendp.scales[1]: 50000 found, at most opendp.draws / 100"),
+    ("opendp: {scales: [10, 50000]}", "opendp.scales[1]: 50000 found, at most opendp.draws / 200"),
     ("opendp: {draws: 0}", "opendp.draws: 0 found, an integer from 1000"),
     ("opendp: {draws: 1.5e+5}", "opendp.draws: 150000.0 found, an integer"),
     ("opendp: {draws: many}", "opendp.draws: 'many' found, an integer"),
@@ -121,6 +121,26 @@ BAD = [
         "opendp.traces.entropies[0]: 'stuck' found, a source that is not broken",
     ),
     ("opendp: {traces: {entropies: []}}", "opendp.traces.entropies: [] found, a list"),
+    (
+        "opendp: {traces: {scales: [10, '1/20']}}",
+        "opendp.traces.scales[1]: '1/20' found, 1/2 or more expected",
+    ),
+    (
+        "opendp: {traces: {scales: [10, '20/2']}}",
+        "opendp.traces.scales[1]: '20/2' found, lowest terms (10) expected",
+    ),
+    (
+        "opendp: {deep: {scales: [10, '10']}}",
+        "opendp.deep.scales[1]: '10' found, another scale than before expected",
+    ),
+    (
+        "opendp: {deep: {scales: [600], draws: 100000}}",
+        "opendp.deep.scales[0]: 600 found, at most opendp.deep.draws / 200 = 500 expected",
+    ),
+    (
+        "opendp: {traces: {scales: [10, '5001'], draws: 1000000}}",
+        "opendp.traces.scales[1]: 5001 found, at most opendp.traces.draws / 200 = 5000 expected",
+    ),
     ("dpecdf: {epsilon: '１'}", "dpecdf.epsilon: '１' found, a finite number"),
 ]
 
@@ -162,6 +182,18 @@ def test_a_bad_config_names_the_key(text, line):
 def test_the_projects_own_configs_are_good(name):
     changes = yaml.safe_load((ROOT / f"config/{name}.yaml").read_text("utf-8"))
     settings.check(with_changes(changes), schema(), pinned())
+
+
+def test_the_command_lines_of_the_readme(sources):
+    """One key by itself, and keys of a study in a file of one's own."""
+    text = (ROOT / "config/README.md").read_text("utf-8")
+    assert "--config alpha=1e-4" in text
+    assert "--configfile config/own.yaml" in text
+    assert "opendp: {scales: [10]}" in text
+    (sources.folder / "config/own.yaml").write_text("opendp: {scales: [10]}\n", encoding="utf-8")
+    for arguments in (("--config", "alpha=1e-4"), ("--configfile", "config/own.yaml")):
+        run = sources.run("snakemake", "-n", "--quiet", "all", *arguments)
+        assert run.returncode == 0, run.stderr
 
 
 END_TO_END = ["alpha: high", "opendp: {scales: []}", "dpecdf: {clip: true}", "größe: 1"]

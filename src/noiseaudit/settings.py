@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from typing import Any
 
 import jsonschema
+
+SMALLEST_SCALE = Fraction(1, 2)
+"""Of a sampler that is tested: below, nearly every output is 0."""
 
 
 class ConfigError(ValueError):
@@ -38,6 +42,7 @@ def check(
     _check_releases(config["dpecdf"]["releases"], "dpecdf", pinned["synthpriv"])
     _check_contrast(config["opendp"])
     _check_scales(config["opendp"])
+    _check_cascade(config["opendp"])
     _check_sources(config["opendp"]["traces"]["entropies"])
 
 
@@ -122,12 +127,7 @@ def _check_contrast(study: Mapping[str, Any]) -> None:
 def _check_scales(study: Mapping[str, Any]) -> None:
     scales, closeup = study["scales"], study["closeup"]
     for place, scale in enumerate(scales):
-        if scale > study["draws"] / 100:
-            raise ConfigError(
-                f"opendp.scales[{place}]: {scale} found, at most opendp.draws / 100 = "
-                f"{study['draws'] // 100} expected: beyond it no single output is drawn often enough "
-                "to be tested"
-            )
+        _check_scale(f"opendp.scales[{place}]", Fraction(scale), "opendp.draws", study["draws"])
     if closeup["scale"] in scales:
         raise ConfigError(
             f"opendp.closeup.scale: {closeup['scale']} found, none of opendp.scales "
@@ -138,6 +138,33 @@ def _check_scales(study: Mapping[str, Any]) -> None:
             f"opendp.closeup.scale: {closeup['scale']} found, at most opendp.closeup.draws / 1000 = "
             f"{closeup['draws'] // 1000} expected: beyond it no excess shows"
         )
+
+
+def _check_scale(key: str, scale: Fraction, draws_key: str, draws: int) -> None:
+    """The most likely output must be drawn a hundred times: `stats.POOLED_MINIMUM` and to spare."""
+    if scale > Fraction(draws, 200):
+        raise ConfigError(
+            f"{key}: {_plain(scale)} found, at most {draws_key} / 200 = {draws // 200} expected: "
+            "beyond it no single output is drawn often enough to be tested"
+        )
+
+
+def _plain(scale: Fraction) -> str:
+    return str(scale) if scale.denominator < 1000 else str(float(scale))
+
+
+def _check_cascade(study: Mapping[str, Any]) -> None:
+    for part in ("traces", "deep"):
+        scales = [Fraction(scale) for scale in study[part]["scales"]]
+        for place, (written, scale) in enumerate(zip(study[part]["scales"], scales, strict=True)):
+            key = f"opendp.{part}.scales[{place}]"
+            if str(written) != str(scale):
+                raise ConfigError(f"{key}: {written!r} found, lowest terms ({scale}) expected")
+            if scales.index(scale) < place:
+                raise ConfigError(f"{key}: {written!r} found, another scale than before expected")
+            if scale < SMALLEST_SCALE:
+                raise ConfigError(f"{key}: {written!r} found, {SMALLEST_SCALE} or more expected")
+            _check_scale(key, scale, f"opendp.{part}.draws", study[part]["draws"])
 
 
 def _check_sources(entropies: list[str]) -> None:

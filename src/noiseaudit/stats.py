@@ -6,6 +6,7 @@ carries an exact (Clopper–Pearson) interval.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -13,8 +14,12 @@ import numpy as np
 import pandas as pd
 import scipy
 
-POOLED_MINIMUM = 5.0
-"""Smallest expected count of a pooled bin."""
+POOLED_MINIMUM = 50.0
+"""Smallest expected count of a pooled bin.
+
+The textbooks' 5 is for p-values of a per cent. A verdict takes them at 10⁻⁹, where a single bin of five
+comes up too often: with 5 the slow geometric's is 33 times too small there, with 50 1.4 times.
+"""
 
 
 @dataclass(frozen=True)
@@ -356,16 +361,13 @@ def detectable_event_loss(repeats: int, claimed: float, alpha: float) -> float:
     the other whose interval still leaves the claim behind.
     """
     half = repeats // 2
-    others = np.arange(1, half)
-    losses = event_loss_bounds(half, others, repeats, alpha)
-    beyond = np.flatnonzero(losses > claimed)
-    return float(np.log(half / others[beyond[-1]])) if beyond.size else float("inf")
-
-
-def event_loss_bounds(seen: int, others: np.ndarray, repeats: int, alpha: float) -> np.ndarray:
-    """Lower bounds of `event_loss` for many counts on the other data set."""
-    low = clopper_pearson(seen, repeats, alpha / 2).low
-    return np.log(low) - np.log(clopper_pearson(others, repeats, alpha / 2).high)
+    # The bound falls as the other count grows.
+    other = bisect_left(
+        range(1, half),
+        True,
+        key=lambda count: event_loss(half, count, repeats, alpha).low <= claimed,
+    )
+    return float(np.log(half / other)) if other else float("inf")
 
 
 def detectable_loss(total: np.ndarray, claimed: float, alpha: float) -> np.ndarray:

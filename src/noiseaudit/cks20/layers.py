@@ -246,6 +246,8 @@ def _coin_given_proposal(tally: Tally, scale: Fraction) -> stats.ChiSquare:
     thrown = tally.coins.sum(axis=1)
     spread = thrown * p * (1 - p)
     tested = spread >= stats.POOLED_MINIMUM
+    if tally.coins[p == 1, 0].any():  # e^0 is certain
+        return stats.ChiSquare(np.inf, int(tested.sum()), 0.0)
     if not tested.any():
         return stats.ChiSquare(0.0, 0, 1.0)
     terms = (tally.coins[tested, 1] - thrown[tested] * p[tested]) ** 2 / spread[tested]
