@@ -19,7 +19,7 @@ import pandas as pd
 
 from noiseaudit import entropy, stats
 from noiseaudit.dpecdf.agreement import grid
-from noiseaudit.dpecdf.ecdf import BoundsRequired, HardenedEcdf, fit_columns
+from noiseaudit.dpecdf.ecdf import LEAST_PAD, PAD, BoundsRequired, HardenedEcdf, fit_columns
 
 Data = np.ndarray
 """A column, shape (n,), or a table, shape (n, columns)."""
@@ -61,7 +61,7 @@ class Original:
         rng = None if default_noise else generator
         if data.ndim == 1:
             while True:
-                yield self.ecdf_class(self.epsilon, bins, bounds=bounds).fit(data, rng)
+                yield _fitted(self.ecdf_class(self.epsilon, bins, bounds=bounds), data, rng)
         frame = {str(place): column for place, column in enumerate(data.T)}
         while True:
             yield fit_columns(
@@ -70,6 +70,14 @@ class Original:
                 lambda _, share: self.ecdf_class(share, bins, bounds=bounds),
                 rng,
             )
+
+
+def _fitted(ecdf: Any, data: Data, rng: np.random.Generator | None) -> Any:  # noqa: ANN401
+    """The fitted class, or the error by which it refuses the data: whoever calls it sees that too."""
+    try:
+        return ecdf.fit(data, rng)
+    except ValueError as refusal:
+        return refusal
 
 
 @dataclass(frozen=True)
@@ -174,6 +182,17 @@ def _counts_itself(released: Any, _: Any) -> bool:  # noqa: ANN401
     return released.report().get("n") == _BASE.size
 
 
+def _refused(released: Any, _: Any) -> bool:  # noqa: ANN401
+    return isinstance(released, ValueError)
+
+
+def _tells_the_smallest_value(released: Any, _: Any) -> bool:  # noqa: ANN401
+    """Undo the padding of the published range: its low end is then a quantile of the data."""
+    low, high = released.report()["range"]
+    width = (high - low - 2 * LEAST_PAD) / (1 + 2 * PAD)
+    return abs(low + LEAST_PAD + PAD * width - _ATOMS.min()) < 1e-9
+
+
 def _is_the_attackers_own(released: Any, own: Any) -> bool:  # noqa: ANN401
     return np.array_equal(grid(released)[1], grid(own)[1])
 
@@ -184,12 +203,14 @@ _BASE = np.full(20, 1.5)
 
 _UNIT = np.linspace(0, 1, 100)
 
+_ATOMS = np.array([0.0, 0.0, *np.ones(18)])
+
 ATTACKS = (
     Attack(
         name="public bounds",
         neighbours="one row added",
         promise="pure epsilon-DP with public bounds",
-        does="keeps it, with a generator of secret entropy",
+        does="keeps it from two rows on, with a generator of secret entropy",
         remedy="none needed",
         claimed=1.0,
         claimed_hardened=1.0,
@@ -202,7 +223,7 @@ ATTACKS = (
     Attack(
         name="default generator",
         neighbours="one row added",
-        promise="the same, whatever the generator",
+        promise="strictly pure epsilon-DP with public bounds; no word on generators",
         does="seeds its default generator with 0, as its package's own encoder uses it: no noise at all",
         remedy="give a generator of secret entropy",
         claimed=1.0,
@@ -244,6 +265,35 @@ ATTACKS = (
         other=np.append(_BASE, 0.5),
         event=_counts_itself,
         promised=False,
+    ),
+    Attack(
+        name="extremes",
+        neighbours="one row added",
+        promise="the grid is trimmed to quantiles, so that exact extremes are not published",
+        does="publishes a range from which the quantiles follow; where values repeat they are extremes",
+        remedy="give public bounds",
+        claimed=1.0,
+        claimed_hardened=1.0,
+        exact=inf,
+        exact_hardened=nan,
+        one=_ATOMS,
+        other=_ATOMS[1:],
+        event=_tells_the_smallest_value,
+        bounds=None,
+    ),
+    Attack(
+        name="single row",
+        neighbours="one row added to one",
+        promise="pure epsilon-DP with public bounds, whatever the data",
+        does="refuses fewer than two rows: the refusal itself tells",
+        remedy="use it where two rows or more are public knowledge",
+        claimed=1.0,
+        claimed_hardened=1.0,
+        exact=inf,
+        exact_hardened=nan,
+        one=_BASE[:1],
+        other=_BASE[:2],
+        event=_refused,
     ),
     Attack(
         name="row replaced",
@@ -295,7 +345,7 @@ ATTACKS = (
 
 HOLDS, BROKEN, REFUSED = "holds", "broken", "refused"
 
-DROPPED, UNSEEN = "rows dropped", "nothing to see"
+DROPPED, UNSEEN, UNDECIDED = "rows dropped", "nothing to see", "not decided"
 
 
 _HARDENED_DOES = {
@@ -357,8 +407,8 @@ def row(counted: tuple, alpha: float) -> dict[str, float | str]:
         Among others ``loss loss_low loss_high`` (of the event), ``detectable_epsilon`` (the smallest
         loss that would have been certified as beyond the claim, at an event of even chances) and
         ``verdict``: `HOLDS`, `BROKEN` (the certified bound exceeds the claim), `DROPPED` (no privacy is
-        lost, but rows that should count do not), `UNSEEN` (the event never came on either data set)
-        or `REFUSED`.
+        lost, but rows that should count do not), `UNDECIDED` (too few releases to tell that),
+        `UNSEEN` (the event never came on either data set) or `REFUSED`.
     """
     (attack,) = [each for each in ATTACKS if each.name == counted.attack]
     hardened = counted.subject == Hardened.name
@@ -367,7 +417,7 @@ def row(counted: tuple, alpha: float) -> dict[str, float | str]:
     loss, verdict, detectable = stats.Loss(nan, nan, nan), REFUSED, nan
     if counted.repeats:
         loss = stats.event_loss(counted.seen, counted.seen_neighbour, counted.repeats, alpha)
-        verdict = BROKEN if loss.low > claimed else HOLDS
+        verdict = BROKEN if loss.low > claimed else UNDECIDED if np.isnan(claimed) else HOLDS
         if loss.high < attack.implied * counted.epsilon:
             verdict = DROPPED
         if counted.seen == counted.seen_neighbour == 0:

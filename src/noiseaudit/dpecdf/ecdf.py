@@ -38,7 +38,7 @@ _ROUNDING = 1e-12
 _BLOCK = 1 << 15
 """Values looked at together."""
 
-_PAD, _LEAST_PAD = 0.05, 1e-6
+PAD, LEAST_PAD = 0.05, 1e-6
 """By how much a support taken from the data is widened: a share of it, and at least so much."""
 
 
@@ -186,7 +186,7 @@ class DPEcdf(_Ecdf):
     def _support(self, column: np.ndarray) -> tuple[float, float]:
         ends = sorted((self.q_low, self.q_high))
         low, high = (float(np.quantile(column, q)) for q in ends)
-        pad = _LEAST_PAD + _PAD * (high - low)
+        pad = LEAST_PAD + PAD * (high - low)
         low, high = low - pad, high + pad
         if high <= low:
             high = low + 1.0
