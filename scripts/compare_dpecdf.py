@@ -11,12 +11,10 @@ from noiseaudit.published import dpecdf, numbers
 
 @click.command(help=__doc__)
 @click.option("--audit", required=True, type=click.Path(path_type=Path), help="audit.tsv.")
-@click.option("--agreement", required=True, type=click.Path(path_type=Path), help="agreement.tsv.")
 @click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
-def compare_dpecdf(audit: Path, agreement: Path, table: Path) -> None:
+def compare_dpecdf(audit: Path, table: Path) -> None:
     attacks = tables.read_table(audit, text=["attack", "subject", "verdict", "does"])
-    cases = tables.read_table(agreement, text=["kind", "agreement"])
-    rows = [*dpecdf.compare_promises(attacks), dpecdf.compare_fits(cases)]
+    rows = dpecdf.compare_promises(attacks)
     tables.write_table(table, pd.DataFrame(rows, columns=numbers.COLUMNS))
 
 

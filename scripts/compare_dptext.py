@@ -18,11 +18,14 @@ def compare_dptext(losses: Path, repeatability: Path, printed: Path, table: Path
     shown = numbers.read(printed)
     keys = ["mechanism", "epsilon", "dimension"]
     cells = shown[~shown["location"].str.startswith("footnote")]
-    places = cells.set_index(keys)["location"]
+    printed_of = {
+        (cell.mechanism, cell.epsilon, cell.dimension): cell
+        for cell in cells.itertuples(index=False)
+    }
     rows = [
-        dptext.compare_loss(cell, places[cell.mechanism, cell.epsilon, cell.dimension])
-        for cell in tables.read_table(losses).itertuples(index=False)
-        if (cell.mechanism, cell.epsilon, cell.dimension) in places.index
+        dptext.compare_loss(cell, printed_of[place])
+        for cell in tables.read_table(losses, numbers=keys).itertuples(index=False)
+        if (place := (cell.mechanism, cell.epsilon, cell.dimension)) in printed_of
     ]
     summary = tables.read_table(repeatability)
     rows += dptext.compare_repeatability(summary, shown)

@@ -16,7 +16,7 @@ from noiseaudit.published import numbers, opendp
 @click.option("--published", "printed", required=True, type=click.Path(path_type=Path))
 @click.option("--release", required=True, help="The release that stands for the paper's original.")
 @click.option("--scale", required=True, type=float, help="The scale to compare.")
-@click.option("--alpha", required=True, type=float, help="Error probability of the whole table.")
+@click.option("--alpha", required=True, type=jobs.PROBABILITY, help="Error of the whole table.")
 @click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
 def compare_opendp(
     releases: Path,

@@ -12,7 +12,7 @@ from noiseaudit import jobs, tables
 @click.argument("parts", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
 def join_tables(parts: tuple[Path, ...], table: Path) -> None:
-    read = [tables.read_table(part) for part in parts]
+    read = [tables.read_table(part, text=tables.header(part)) for part in parts]
     for part, rows in zip(parts, read, strict=True):
         if list(rows.columns) != list(read[0].columns):
             raise ValueError(f"{part}: other columns than in {parts[0]}")

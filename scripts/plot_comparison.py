@@ -18,7 +18,9 @@ from noiseaudit.figures import comparison, style
     help="PNG to write, with .svg and .pdf.",
 )
 def plot_comparison(compared: Path, losses: Path, figure: Path) -> None:
-    rows = tables.read_table(compared, text=["source", "location", "quantity", "verdict"])
+    rows = tables.read_table(
+        compared, text=["source", "location", "quantity", "verdict", "printed"]
+    )
     style.save(comparison.comparison(rows, tables.read_table(losses)), figure)
 
 

@@ -7,6 +7,9 @@ import click
 
 from noiseaudit import jobs, tables
 
+TEXT = ("release", "printed")
+"""Columns that look like numbers and are none."""
+
 PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -36,15 +39,11 @@ tbody tr:hover {{ background: #f4f4f4; }}
 @click.option("--column", "columns", multiple=True, help="A column to show; all by default.")
 @click.option("--page", required=True, type=click.Path(path_type=Path), help="HTML to write.")
 def render_table(table: Path, title: str, columns: tuple[str, ...], page: Path) -> None:
-    rows = tables.read_table(table, text=["release"] if "release" in header(table) else [])
+    rows = tables.read_table(table, text=[name for name in TEXT if name in tables.header(table)])
     shown = rows[list(columns)] if columns else rows
     body = shown.to_html(index=False, border=0, na_rep="", float_format=short)
     with tables.replacing(page) as temporary:
         temporary.write_text(PAGE.format(title=escape(title), table=body), encoding="utf-8")
-
-
-def header(table: Path) -> list[str]:
-    return table.open(encoding="utf-8").readline().rstrip("\n").split("\t")
 
 
 def short(value: float) -> str:

@@ -13,13 +13,16 @@ TSV = click.Path(path_type=Path)
 @click.command(help=__doc__)
 @click.option("--dptext", "losses", type=TSV, help="losses.tsv.")
 @click.option(
-    "--opendp", nargs=4, type=TSV, help="releases.tsv, layers.tsv, plrv.tsv and performance.tsv."
+    "--opendp",
+    nargs=5,
+    type=TSV,
+    help="releases.tsv, layers.tsv, plrv.tsv, performance.tsv and the printed numbers.",
 )
 @click.option("--dpecdf", "audited", type=TSV, help="audit.tsv.")
 @click.option("--table", required=True, type=TSV, help="TSV to write.")
 def tabulate_claims(
     losses: Path | None,
-    opendp: tuple[Path, Path, Path, Path] | None,
+    opendp: tuple[Path, Path, Path, Path, Path] | None,
     audited: Path | None,
     table: Path,
 ) -> None:
@@ -28,7 +31,7 @@ def tabulate_claims(
     if losses:
         found = claims.of_dptext(tables.read_table(losses))
     elif opendp:
-        text = (["release"], ["scale"], [], [])
+        text = (["release"], ["scale"], [], [], ["published"])
         found = claims.of_opendp(*map(tables.read_table, opendp, text))
     else:
         found = claims.of_dpecdf(tables.read_table(audited))

@@ -266,6 +266,21 @@ def write_table(path: Path | str, table: pd.DataFrame) -> None:
         table.to_csv(temporary, sep="\t", index=False, na_rep="nan", lineterminator="\n")
 
 
+def header(path: Path | str) -> list[str]:
+    """The columns of a TSV table.
+
+    Raises
+    ------
+    DamagedFile
+        If the file is missing.
+    """
+    try:
+        with Path(path).open(encoding="utf-8") as lines:
+            return lines.readline().rstrip("\n").split("\t")
+    except FileNotFoundError as error:
+        raise DamagedFile(f"{path}: no such file") from error
+
+
 def read_table(
     path: Path | str, text: Iterable[str] = (), numbers: Iterable[str] = ()
 ) -> pd.DataFrame:
@@ -276,7 +291,7 @@ def read_table(
     Raises
     ------
     DamagedFile
-        If the file is missing, empty, or not a table with those columns.
+        If the file is missing, empty, cut short, or not a table with those columns.
     """
     text = list(text)
     try:
@@ -285,6 +300,8 @@ def read_table(
         raise DamagedFile(f"{path}: no such file") from error
     except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError) as error:
         raise DamagedFile(f"{path}: not a TSV table ({_first_line(error)})") from error
+    if not Path(path).read_bytes().endswith(b"\n"):
+        raise DamagedFile(f"{path}: cut short (no end of line at its end); {_REMEDY}")
     missing = [name for name in [*text, *numbers] if name not in table.columns]
     if missing:
         raise DamagedFile(f"{path}: column {', '.join(missing)} missing")

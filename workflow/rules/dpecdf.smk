@@ -171,7 +171,6 @@ rule compare_dpecdf:
         script="scripts/compare_dpecdf.py",
         modules=modules("scripts/compare_dpecdf.py"),
         audit="results/dpecdf/audit.tsv",
-        agreement="results/dpecdf/agreement.tsv",
     output:
         table=ensure("results/dpecdf/comparison.tsv", non_empty=True),
     log:
@@ -179,8 +178,7 @@ rule compare_dpecdf:
     conda:
         "../../environment.yml"
     shell:
-        "python {input.script} --audit {input.audit} --agreement {input.agreement}"
-        " --table {output.table} --log {log}"
+        "python {input.script} --audit {input.audit} --table {output.table} --log {log}"
 
 
 rule claims_dpecdf:

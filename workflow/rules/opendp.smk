@@ -415,6 +415,7 @@ rule claims_opendp:
         tables=expand(
             "results/opendp/{name}.tsv", name=["releases", "layers", "plrv", "performance"]
         ),
+        published="resources/published/opendp.tsv",
     output:
         table=ensure("results/opendp/claims.tsv", non_empty=True),
     log:
@@ -422,7 +423,7 @@ rule claims_opendp:
     conda:
         "../../environment.yml"
     shell:
-        "python {input.script} --opendp {input.tables} --table {output.table} --log {log}"
+        "python {input.script} --opendp {input.tables} {input.published} --table {output.table} --log {log}"
 
 
 rule plot_artifacts:

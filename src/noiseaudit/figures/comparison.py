@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.gridspec import SubplotSpec
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import NullFormatter
 
 from noiseaudit.figures import style
 from noiseaudit.published.numbers import (
@@ -35,7 +36,7 @@ _MECHANISMS = {
 _CELL, _ROW = 0.4, 0.3
 """Inches that a cell of the grids and a row of the lists take at the least."""
 
-_LARGEST_LOSS = 10.0
+_SMALLEST_LOSS, _LARGEST_LOSS = 0.1, 20.0
 """Where the axis of privacy losses ends; what is larger, or infinite, is drawn as an arrow there."""
 
 
@@ -57,30 +58,30 @@ def comparison(rows: pd.DataFrame, losses: pd.DataFrame) -> Figure:
     promises = rows[rows["source"] == "dpecdf"]
     grids = cells.groupby("mechanism")["epsilon"].nunique()
     height = max(
-        _CELL * grids.sum() + 0.65 * len(grids), _ROW * (len(listed) + len(promises) + 6), 4
+        _CELL * grids.sum() + 0.65 * len(grids), _ROW * (len(listed) + 1.3 * len(promises) + 6), 4
     )
     figure = Figure(figsize=(18, height + 1.2))
     left, right = figure.add_gridspec(1, 2, width_ratios=[0.85, 1.2])
     if len(grids):
         _draw_grids(left, cells, rows[in_grids])
-    parts = [len(listed) + 1, *([len(promises) + 1] if len(promises) else [])]
+    parts = [len(listed) + 1, *([1.3 * len(promises) + 1] if len(promises) else [])]
     spots = right.subgridspec(len(parts), 1, height_ratios=parts)
     _draw_list(
         figure, spots[0], listed, "Gerolimetto Fabrello et al. (2026), and Habernal's footnote"
     )
     if len(promises):
         _draw_list(figure, spots[1], promises, "synthpriv's DPEcdf: what its text promises")
-    _head(figure, rows["verdict"])
+    _head(figure, rows)
     for ax in figure.axes:
         for text in ax.texts:
             text.set_in_layout(False)  # all stand inside their axes; measuring each takes seconds
     return figure
 
 
-def _head(figure: Figure, verdicts: pd.Series) -> None:
-    counts = verdicts.map(kind_of).value_counts()
+def _head(figure: Figure, rows: pd.DataFrame) -> None:
+    counts = rows["verdict"].map(kind_of).value_counts()
     figure.suptitle(
-        f"{len(verdicts)} printed numbers and promises, beside ours", x=0.005, ha="left",
+        f"{len(rows)} printed numbers and promises, beside ours", x=0.005, ha="left",
         fontsize=15, fontweight="bold",
     )  # fmt: skip
     handles = [
@@ -93,6 +94,8 @@ def _head(figure: Figure, verdicts: pd.Series) -> None:
         DIFFERS: "differ, for the reason given",
     }
     labels = [f"{counts.get(kind, 0)} {name}" for kind, name in names.items()]
+    infinite = int((np.isinf(rows["published"]) & (rows["verdict"] == REPRODUCED)).sum())
+    labels[0] += f", {infinite} of them infinite" if infinite else ""
     figure.legend(handles, labels, loc="outside upper right", ncols=3, fontsize=11)
 
 
@@ -127,6 +130,8 @@ def _draw_grid(ax: Axes, cells: pd.DataFrame, rows: pd.DataFrame) -> None:
         ax.text(x, y, _short(row["ours"]), ha="center", va="center", fontsize=7)
         deviation = row["deviation_sigma"]
         remark = f"  {deviation:+.1f}σ" if isfinite(deviation) else ""
+        if isinf(row["published"]) and isfinite(row["expected"]):
+            remark = "  a cell empty"
         exact = f"{_short(row['expected'])}{remark}".replace("-", "−")
         ax.text(x, y - 0.29, exact, ha="center", va="center", fontsize=6.5, color="#444444")
     ax.set_xlim(-0.5, len(dimensions) - 0.5)
@@ -138,7 +143,7 @@ def _draw_grid(ax: Axes, cells: pd.DataFrame, rows: pd.DataFrame) -> None:
     ax.spines[:].set_visible(False)
 
 
-_COLUMNS = {"location": 0.0, "quantity": 0.11, "printed": 0.66, "ours": 0.765, "exact": 0.99}
+_COLUMNS = {"location": 0.0, "quantity": 0.11, "printed": 0.665, "ours": 0.77, "exact": 0.995}
 """Where the text columns of a list stand, as shares of their width; numbers end there."""
 
 
@@ -159,8 +164,8 @@ def _draw_list(figure: Figure, spot: SubplotSpec, rows: pd.DataFrame, title: str
     for y, row in enumerate(rows.itertuples(index=False)):
         written = {
             "location": row.location.split(",")[0],
-            "quantity": fill(row.quantity, 50),
-            "printed": _short(row.published),
+            "quantity": fill(row.quantity, 46),
+            "printed": "∞" if row.printed == "inf" else row.printed.replace("-", "−"),
             "ours": _short(row.ours),
             "exact": _expected(row),
         }
@@ -218,16 +223,19 @@ def _draw_losses(ax: Axes, rows: pd.DataFrame) -> None:
     losses = rows["quantity"].str.startswith("privacy loss").to_numpy()
     low, high = rows["ours_low"].to_numpy(), rows["ours_high"].to_numpy()
     for place in y[losses]:
-        end = min(high[place], _LARGEST_LOSS)
+        start, end = np.clip([low[place], high[place]], _SMALLEST_LOSS, _LARGEST_LOSS)
         colour = _COLOURS[kind_of(rows["verdict"].iloc[place])]
-        ax.plot([low[place], end], [place, place], color=colour, linewidth=2.5)
+        ax.plot([start, end], [place, place], color=colour, linewidth=2.5)
         if isinf(high[place]):
             ax.plot(end, place, ">", color=colour, markersize=5)
     ax.plot(
         rows["published"][losses], y[losses], "|", color=style.CLAIMED, markersize=11,
         markeredgewidth=1.5,
     )  # fmt: skip
-    ax.set_xlim(-0.4, _LARGEST_LOSS + 0.5)
+    ax.set_xscale("log")
+    ax.set_xlim(0.8 * _SMALLEST_LOSS, 1.3 * _LARGEST_LOSS)
+    ax.set_xticks([0.3, 1, 3, 10], ["0.3", "1", "3", "10"])
+    ax.xaxis.set_minor_formatter(NullFormatter())
     ax.set_xlabel("certified loss; black: promised")
 
 

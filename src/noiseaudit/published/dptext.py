@@ -60,15 +60,15 @@ def _score_printed(cell: tuple) -> float:
     return exact.score(loss, int(cell.published_repeats), loss_resolution(loss))
 
 
-def compare_loss(cell: tuple, location: str) -> dict[str, float | str]:
+def compare_loss(cell: tuple, number: tuple) -> dict[str, float | str]:
     """A printed loss as a row of the comparison.
 
     Parameters
     ----------
     cell : named tuple
         A row of ``losses.tsv``.
-    location : str
-        Where it is printed.
+    number : named tuple
+        Its row among the source's numbers.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def compare_loss(cell: tuple, location: str) -> dict[str, float | str]:
     exact = privacy_loss.exact_votes(mechanisms.named(cell.mechanism), cell.epsilon, cell.dimension)
     return {
         "source": "dptext",
-        "location": location,
+        "location": number.location,
         "quantity": f"loss of {cell.mechanism}, epsilon {cell.epsilon:g}, n = {cell.dimension}",
         "published": cell.published_loss,
         "ours": cell.loss,
@@ -90,6 +90,7 @@ def compare_loss(cell: tuple, location: str) -> dict[str, float | str]:
         "deviation_sigma": cell.z_published,
         "verdict": _verdict_on_loss(cell),
         "our_deviation_sigma": cell.z_exact,
+        "printed": number.published,
     }
 
 

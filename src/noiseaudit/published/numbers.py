@@ -1,7 +1,8 @@
 """A printed number beside ours.
 
 A printed number keeps the form in which it was printed: ``2.1e3`` was rounded to hundreds, and is
-judged as such. A p-value printed as 0 beside others of three decimals stands as ``0.000``.
+judged as such. A p-value printed as 0 beside others of three decimals stands as ``0.000``, and what is
+only said to be about 1 as ``≈1``.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ COLUMNS = [
     "deviation_sigma",
     "verdict",
     "our_deviation_sigma",
+    "printed",
 ]
 """Columns of ``results/comparison.tsv``."""
 
@@ -51,9 +53,17 @@ def read(path: Path) -> pd.DataFrame:
     return tables.read_table(path, text=["location", "published"])
 
 
+_ABOUT = "≈"
+
+
+def value(printed: str) -> float:
+    """A printed number as a number."""
+    return float(printed.removeprefix(_ABOUT))
+
+
 def resolution(printed: str) -> float:
     """Half a unit in the last printed digit: 0.005 for ``0.58``, 50 for ``2.1e3``."""
-    return 0.5 * 10.0 ** Decimal(printed).as_tuple().exponent
+    return 0.5 * 10.0 ** Decimal(printed.removeprefix(_ABOUT)).as_tuple().exponent
 
 
 def same_digits(published: float, ours: float, resolution: float) -> bool:
@@ -156,11 +166,12 @@ def compare(
         `COLUMNS` from ``published`` on: the deviation is the printed number's from the expected one,
         in standard deviations that allow for its rounding, then ours.
     """
-    published, digit = float(printed), resolution(printed)
+    published, digit = value(printed), resolution(printed)
     deviation = expected.score(published, digit)
     if our_deviation is None:
         our_deviation = (own or expected).score(ours.value, digit if expected.sd == 0 else 0.0)
-    same = own is None and same_digits(published, ours.value, digit)
+    exactly = own is None and not printed.startswith(_ABOUT)
+    same = exactly and same_digits(published, ours.value, digit)
     return {
         "published": published,
         "ours": ours.value,
@@ -171,15 +182,16 @@ def compare(
         "deviation_sigma": deviation,
         "verdict": verdict_on(deviation, our_deviation, same),
         "our_deviation_sigma": our_deviation,
+        "printed": printed,
     }
 
 
 def stated(
-    published: float, ours: stats.Estimate, verdict: str, expected: float = nan
+    printed: str, ours: stats.Estimate, verdict: str, expected: float = nan
 ) -> dict[str, float | str]:
     """`COLUMNS` from ``published`` on, of what has no exact distribution to be judged by."""
     return {
-        "published": published,
+        "published": value(printed),
         "ours": ours.value,
         "ours_low": ours.low,
         "ours_high": ours.high,
@@ -188,6 +200,7 @@ def stated(
         "deviation_sigma": nan,
         "verdict": verdict,
         "our_deviation_sigma": nan,
+        "printed": printed,
     }
 
 
