@@ -103,11 +103,15 @@ def uniform(trace: Trace) -> Figure:
     return figure
 
 
+_FEWEST = 5
+"""Expected draws from which a residual is drawn."""
+
+
 def _draw_residuals(
     ax: Axes, x: np.ndarray, counts: np.ndarray, expected: np.ndarray, colour: str
 ) -> None:
-    """Residuals in standard deviations, where five draws or more are expected."""
-    shown = expected >= stats.POOLED_MINIMUM
+    """Residuals in standard deviations, where enough draws are expected."""
+    shown = expected >= _FEWEST
     residual = (counts[shown] - expected[shown]) / np.sqrt(expected[shown])
     small = np.abs(residual).max() < 5
     style.shade_sigmas(ax, {3: 3, 1: 1} if small else {3: 3})
@@ -188,16 +192,14 @@ def _draw_success(ax: Axes, trace: Trace) -> None:
     ax.plot(expected, y, "|", color=style.SKY, markersize=16, markeredgewidth=2.2)
     ax.plot(z, y, "o", color=trace.colour, markersize=5)
     for place, (value, layer) in enumerate(zip(z, known, strict=True)):
+        row = trace.row(layer)
         text = f"z = {value:+.2f}".replace("-", "−")
         if layer.startswith("bernoulli_exp"):
-            text += f", p̂ = {trace.row(layer)['mean']:.4f}"
+            text += (
+                f", χ² = {row['chi2']:.1f}, {_p(row['p']).replace('-', '−')}, p̂ = {row['mean']:.4f}"
+            )
         ax.annotate(
-            text,
-            (value, place),
-            xytext=(0, 11),
-            textcoords="offset points",
-            ha="center",
-            fontsize=8,
+            text, (0, place), xytext=(0, 11), textcoords="offset points", ha="center", fontsize=8
         )
     ax.set_yticks(y, known)
     ax.set_ylim(-0.6, len(known) - 0.3)
@@ -261,7 +263,7 @@ def _draw_fit(top: Axes, bottom: Axes, trace: Trace, layer: str) -> None:
     moments = f"mean z = {row['mean_z']:+.2f} ({_p(row['mean_p'])}), variance {row['variance']:.2f}"
     _remark(top, f"{verdict}\n{moments}".replace("-", "−"), trace.colour)
     _draw_residuals(bottom, x, counts, expected, trace.colour)
-    reach = x[expected >= stats.POOLED_MINIMUM]
+    reach = x[expected >= _FEWEST]
     bottom.set_xlim(reach[0] - 1, reach[-1] + 1)
     bottom.set_ylabel("(draws − law) / σ")
     bottom.set_xlabel("output; line above: the exact law")
@@ -460,6 +462,14 @@ def diagnosis_overview(rows: pd.DataFrame) -> Figure:
             chosen = rows["variant"] == variant
             mesh = _draw_cells(ax, rows[chosen].assign(value=values[chosen]), traces, top)
         figure.colorbar(mesh, ax=list(line), label=name, pad=0.01, extend="max")
+    frame = Rectangle((0, 0), 1, 1, fill=False, edgecolor=style.BLACK, linewidth=1.6)
+    uncalled = Rectangle((0, 0), 1, 1, facecolor=style.PALE)
+    figure.legend(
+        [frame, uncalled],
+        ["earliest layer that deviates, by either test", "never called"],
+        loc="outside lower center",
+        ncols=2,
+    )
     for ax, variant in zip(axes[0], variants, strict=True):
         named = diagnosis_of(rows[rows["variant"] == variant])
         ax.set_title(f"{variant}: {named}", fontsize=9)

@@ -9,12 +9,15 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from noiseaudit.dpecdf import audit, utility
 from noiseaudit.dpecdf.ecdf import DPEcdf, HardenedEcdf
 from noiseaudit.figures import style
 
 _COLOURS = {"DPEcdf": style.ORANGE, "HardenedEcdf": style.BLUE}
+
+_LINES = {"DPEcdf": (0, (4, 2)), "HardenedEcdf": "-"}
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,7 @@ def errors(rows: pd.DataFrame) -> Figure:
                 ax.errorbar(
                     own[over], own[measure], [np.maximum(low, 0), np.maximum(high, 0)],
                     color=_COLOURS[kind], marker=markers[column], markersize=4, linewidth=0.9,
-                    linestyle="-" if kind == "HardenedEcdf" else (0, (4, 2)), capsize=2,
+                    linestyle=_LINES[kind], capsize=2,
                 )  # fmt: skip
             ax.set(xscale="log", yscale="log")
         line[0].set_ylabel(name)
@@ -96,7 +99,7 @@ def errors(rows: pd.DataFrame) -> Figure:
     for ax, over in zip(axes[1], _OVER, strict=True):
         ax.set_xlabel(over)
     for kind, colour in _COLOURS.items():
-        axes[0, 0].plot([], [], color=colour, label=kind)
+        axes[0, 0].plot([], [], color=colour, linestyle=_LINES[kind], label=kind)
     for column, marker in markers.items():
         axes[0, 0].plot([], [], marker, color=style.GREY, markersize=4, label=column)
     axes[0, 0].legend(loc="lower left", ncols=2)
@@ -110,6 +113,7 @@ _VERDICTS = {
     audit.DROPPED: style.ORANGE,
     audit.REFUSED: style.GREY,
     audit.UNSEEN: style.GREY,
+    audit.UNDECIDED: style.GREY,
 }
 
 
@@ -128,12 +132,13 @@ def attacks(rows: pd.DataFrame) -> Figure:
     axes = figure.subplots(1, len(subjects), sharex=True, sharey=True, squeeze=False)[0]
     largest = np.nanmax(rows["claimed_epsilon"])
     for ax, subject in zip(axes, subjects, strict=True):
-        own = rows[rows["subject"] == subject].set_index("attack").loc[names]
+        own = rows[rows["subject"] == subject].set_index("attack", drop=False).loc[names]
         for place, row in enumerate(own.itertuples()):
             _draw_attack(ax, place, row)
         ax.set_title(subject)
-        ax.set(xscale="log", xlim=(0.004, 25 * largest), xlabel="privacy loss of the event, ε")
-        ax.set_xticks([0.01, 0.1, 1, 10, 100], ["0.01", "0.1", "1", "10", "100"])
+        ax.set(xscale="log", xlim=(0.012, 25 * largest), xlabel="privacy loss of the event")
+        ax.set_xticks([0.1, 0.3, 1, 3, 10, 100], ["0.1", "0.3", "1", "3", "10", "100"])
+        ax.xaxis.set_minor_formatter(NullFormatter())
         ax.set_yticks(
             range(len(names)),
             [
@@ -143,9 +148,10 @@ def attacks(rows: pd.DataFrame) -> Figure:
         )
         ax.set_ylim(len(names) - 0.4, -0.7)
     axes[0].plot([], [], "|", color=style.CLAIMED, markersize=12, label="what the text allows")
-    axes[0].plot([], [], ">", color=style.GREY, label="certified: at least")
+    axes[0].plot([], [], ":", color=style.GREY, label="ε, where it warns or is silent")
     axes[0].plot([], [], "o", color=style.GREY, markerfacecolor="white", label="estimate")
-    figure.legend(loc="outside lower center", ncols=3)
+    axes[0].plot([], [], "|-", color=style.GREY, markersize=7, label="certified: at least, at most")
+    figure.legend(loc="outside lower center", ncols=4)
     return figure
 
 
@@ -153,21 +159,23 @@ def _draw_attack(ax: Axes, place: int, row: tuple) -> None:
     colour = _VERDICTS[row.verdict]
     if np.isfinite(row.claimed_epsilon):
         claim = [row.claimed_epsilon] * 2
-        ax.plot(claim, [place - 0.3, place + 0.3], color=style.CLAIMED, linewidth=1.6)
+        said = row.promised or row.subject == audit.Hardened.name
+        look = {"color": style.CLAIMED} if said else {"color": style.GREY, "linestyle": ":"}
+        ax.plot(claim, [place - 0.3, place + 0.3], linewidth=1.6, **look)
     if row.verdict == audit.REFUSED:
         text = "refused: bounds are required"
     elif row.verdict == audit.UNSEEN:
         text = f"{row.verdict}, in either"
     elif row.loss_low > 0:
-        ax.plot([row.loss_low, min(row.loss_high, 1e4)], [place] * 2, color=colour, alpha=0.6)
-        ax.plot(row.loss_low, place, ">", color=colour, markersize=6)
+        ends = [row.loss_low, min(row.loss_high, 1e4)]
+        ax.plot(ends, [place] * 2, "|-", color=colour, markersize=8, markeredgewidth=1.5)
         if np.isfinite(row.loss):
-            ax.plot(row.loss, place, "o", color=colour, markersize=5, markerfacecolor="white")
-        text = f"{row.verdict}: at least {row.loss_low:.2f}"
+            ax.plot(row.loss, place, "o", color=colour, markersize=4, markerfacecolor="white")
+        text = f"{row.verdict}: {row.loss_low:.2f} to {row.loss_high:.2f}".replace("inf", "∞")
         if np.isinf(row.exact_loss):
             text = f"{row.verdict}: told apart every time"
     else:
         text = f"{row.verdict}: loss {row.loss:+.2f}".replace("-", "−")
     ax.annotate(
-        text, (0.0046, place), xytext=(0, 9), textcoords="offset points", fontsize=8, color=colour
+        text, (0.0135, place), xytext=(0, 9), textcoords="offset points", fontsize=8, color=colour
     )

@@ -37,7 +37,7 @@ def title(source: str, variant: str) -> str:
 def artifacts(samples: Sequence[diagnosis.Sample]) -> Figure:
     """The periodic artifacts (the paper's Fig. 1 and 2): counts, two zoomed insets and residuals.
 
-    One column per sample. Above, the histogram against the exact law, with insets on either flank
+    One column per sample. Above, the histogram against the claimed law, with insets on either flank
     and 1σ bars; below, the residual of every output in standard deviations.
     """
     if len({sample.scale for sample in samples}) > 1:
@@ -51,7 +51,7 @@ def artifacts(samples: Sequence[diagnosis.Sample]) -> Figure:
         _draw_counts(top, sample)
         _draw_residuals(bottom, sample)
     axes[0, 0].set_ylabel("draws per output (thousands)")
-    axes[1, 0].set_ylabel("(draws − exact) / σ")
+    axes[1, 0].set_ylabel("(draws − claimed) / σ")
     style.label_panels(list(axes[0]))
     return figure
 
@@ -64,7 +64,7 @@ def _draw_counts(ax: Axes, sample: diagnosis.Sample) -> None:
     ax.set_ylim(0, 1.12 * sample.expected.max())
     ax.yaxis.set_major_formatter(_THOUSANDS)
     ax.annotate(
-        "exact law",
+        "claimed law",
         (0.12 * float(sample.scale), sample.expected.max() * np.exp(-0.12)),
         xytext=(16, 4),
         textcoords="offset points",
@@ -167,7 +167,7 @@ def plrv(losses: pd.DataFrame) -> Figure:
         variant = diagnosis.variant_of_source(source, scale)
         left.set_title(f"{title(source, variant)} (scale {scale:g})")
         _draw_signed_loss(left, rows, style.colour_of(variant))
-        _draw_multiple(right, rows, style.colour_of(variant))
+        _draw_multiple(right, rows, variant)
         left.set_ylabel("ln P(x) / P(x+1)")
         right.set_ylabel("|loss| / claimed ε")
     for ax in axes[-1]:
@@ -199,8 +199,9 @@ def _draw_signed_loss(ax: Axes, rows: pd.DataFrame, colour: str) -> None:
     tallest = max(4.6 * bound, 1.4 * float(np.quantile(np.abs(shown["loss"]) + bars, 0.95)))
     ax.set_ylim(-tallest, tallest)
     ax.annotate(
-        f"claimed ε = {bound:.3g}; bars: ±3σ\n"
-        f"{int((~inside).sum())} of {len(shown)} outputs beyond ε by over 3σ",
+        f"claimed ε = {bound:.3g}; bars: ±3σ; {len(shown)} outputs drawn often enough\n"
+        f"{int((~inside).sum())} of them beyond ε by over 3σ, {int((~rows['within_3sigma']).sum())} of "
+        f"all {len(rows)}",
         (0.02, 0.975),
         xycoords="axes fraction",
         va="top",
@@ -214,7 +215,8 @@ def _draw_claim(ax: Axes, level: float, name: str) -> None:
     ax.annotate(name, (1.008, level), xycoords=("axes fraction", "data"), va="center", fontsize=9)
 
 
-def _draw_multiple(ax: Axes, rows: pd.DataFrame, colour: str) -> None:
+def _draw_multiple(ax: Axes, rows: pd.DataFrame, variant: str) -> None:
+    colour = style.colour_of(variant)
     shown = _well_counted(rows)
     bound = rows["bound"].iloc[0]
     multiple = shown["loss"].abs() / bound
@@ -227,10 +229,13 @@ def _draw_multiple(ax: Axes, rows: pd.DataFrame, colour: str) -> None:
             exact_multiple,
             color=style.SKY,
             linewidth=1.8,
-            label="exact",
+            label=f"exact for {variant}",
         )
     dot = 3 * max(min(1.0, 100 / len(shown)), 0.4)
     ax.plot(shown["x"], multiple, "o", markersize=dot, color=colour, label="from the draws")
+    below = multiple < _LEAST_MULTIPLE
+    ax.plot(shown["x"][below], np.full(below.sum(), 1.12 * _LEAST_MULTIPLE), "v", color=colour,
+            markersize=dot + 1)  # fmt: skip
     ax.legend(loc="upper right", ncols=2, handlelength=1.2, borderaxespad=0.2)
     worst = certified.idxmax()
     if certified[worst] > 1:
@@ -246,10 +251,14 @@ def _draw_multiple(ax: Axes, rows: pd.DataFrame, colour: str) -> None:
         )
     _draw_claim(ax, 1, "ε")
     ax.set_yscale("log")
-    ax.set_ylim(0.05, max(25, 4 * multiple.max()))
+    ax.set_ylim(_LEAST_MULTIPLE, max(25, 4 * multiple.max()))
     ax.yaxis.set_major_locator(FixedLocator([0.1, 0.3, 1, 3, 10, 30, 100]))
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.yaxis.set_minor_formatter(NullFormatter())
+
+
+_LEAST_MULTIPLE = 0.05
+"""Of the claimed epsilon, where the axis ends; what is less is a triangle there."""
 
 
 def _well_counted(rows: pd.DataFrame) -> pd.DataFrame:
@@ -286,7 +295,7 @@ def scale_and_source(
             _draw_relative(ax, sample, label, in_scales=unit != "output")
         axes[0].set_title(f"{name} ({samples[0][1].source})")
         axes[-1].set_xlabel(unit)
-        column.supylabel("deviation from the exact law (%)", fontsize=9)
+        column.supylabel("deviation from the claimed law (%)", fontsize=9)
         tops.append(axes[0])
     style.label_panels(tops)
     return figure
@@ -302,6 +311,8 @@ def _draw_relative(ax: Axes, sample: diagnosis.Sample, label: str, in_scales: bo
     ax.axhline(0, color=style.GREY, linewidth=0.6)
     ax.vlines(place, 0, deviation, color=style.FAULTY, linewidth=max(0.5, 30 / x.size))
     ax.plot(place, deviation, "o", color=style.FAULTY, markersize=max(1, min(3.5, 200 / x.size)))
+    ax.annotate("±3σ", (place[-1], -3 * sigma[-1]), xytext=(4, 0), textcoords="offset points",
+                va="center", fontsize=7, color=style.GREY, annotation_clip=False)  # fmt: skip
     ax.margins(y=0.16)
     seen = np.any(np.abs(deviation) > 3 * sigma)
     label += "" if seen else ": within 3σ at this N"
@@ -311,7 +322,8 @@ def _draw_relative(ax: Axes, sample: diagnosis.Sample, label: str, in_scales: bo
 @style.applied()
 def bin_width(sample: diagnosis.Sample) -> Figure:
     """Coarse bins hide the artifacts (the paper's Sec. III-B): counts and residuals by bin width."""
-    widths = sorted({1, *(max(round(float(sample.scale) * share), 1) for share in (0.2, 0.5, 1))})
+    # Odd ones, with 0 in the middle of its bin: a symmetric law looks symmetric.
+    widths = sorted({1, *(2 * round(float(sample.scale) * share / 2) + 1 for share in _SHARES)})
     figure = Figure(figsize=(3.6 * len(widths), 5))
     axes = figure.subplots(
         2, len(widths), sharex=True, sharey="row", height_ratios=[1.6, 1], squeeze=False
@@ -320,18 +332,24 @@ def bin_width(sample: diagnosis.Sample) -> Figure:
         _draw_binned(top, bottom, sample, width)
         bottom.set_xlabel("output")
     axes[0, 0].set_ylabel("draws per output (thousands)")
-    axes[1, 0].set_ylabel("(draws − exact) / σ")
+    axes[1, 0].set_ylabel("(draws − claimed) / σ")
     style.label_panels(list(axes[0]))
     return figure
 
 
+_SHARES = (0.2, 0.5, 1)
+"""Widths of bins, as shares of the scale."""
+
+
 def _draw_binned(top: Axes, bottom: Axes, sample: diagnosis.Sample, width: int) -> None:
-    starts = np.arange(0, sample.x.size - width + 1, width)
+    beside = (sample.x.size - width) // (2 * width)  # whole bins on either side of the middle one
+    first = sample.x.size // 2 - width // 2 - beside * width
+    starts = np.arange(2 * beside + 1) * width
     counts, expected = (
-        np.add.reduceat(values[: starts[-1] + width], starts)
+        np.add.reduceat(values[first : values.size - first], starts)
         for values in (sample.histogram.window, sample.expected)
     )
-    edges = sample.x[0] - 0.5 + np.append(starts, starts[-1] + width)
+    edges = sample.x[first] - 0.5 + np.append(starts, starts[-1] + width)
     middles = (edges[:-1] + edges[1:]) / 2
     colour = style.colour_of(sample.variant)
     top.stairs(counts / width, edges, fill=True, color=colour, alpha=0.35)
@@ -381,7 +399,8 @@ def performance(times: pd.DataFrame, growth: pd.DataFrame) -> Figure:
             textcoords="offset points", color=colour,
         )  # fmt: skip
     middle.set(xscale="log", yscale="log", xlabel="scale", ylabel="microseconds a draw")
-    middle.set_ylim(0.03, 40)
+    slowest = over_scale["microseconds_per_draw"].max()
+    middle.set_ylim(over_scale["microseconds_per_draw"].min() / 4, 4 * slowest)
     middle.set_title("Time by scale")
     rows = over_scale[over_scale["sampler"] == "cascade fixed"]
     s = rows["scale"].astype(float)
@@ -532,16 +551,17 @@ def releases(rows: pd.DataFrame) -> Figure:
     """
     names = sorted(rows["release"].unique(), key=Version)
     scales = sorted(rows["scale"].unique())
-    figure = Figure(figsize=(1.8 + 2.2 * len(scales), 1.4 + 0.55 * len(names)))
+    figure = Figure(figsize=(1.8 + 2.2 * len(scales), 1.4 + 0.62 * len(names)))
     ax = figure.subplots()
     for row in rows.itertuples(index=False):
         x, y = scales.index(row.scale), names.index(row.release)
         fill, ink = _VERDICTS[row.verdict]
         ax.add_patch(Rectangle((x, y), 0.97, 0.94, facecolor=fill))
         multiple = row.realised_epsilon_low / row.claimed_epsilon
-        paid = f"at least {multiple:.3g} ε paid" if multiple > 1 else _p_of(row)
+        paid = f"at least {multiple:.3g} ε paid" if multiple > 1 else _blind_to(row)
         ax.text(x + 0.485, y + 0.3, row.verdict, ha="center", va="center", color=ink, fontsize=8.5)
-        ax.text(x + 0.485, y + 0.66, paid, ha="center", va="center", color=ink, fontsize=7.5)
+        ax.text(x + 0.485, y + 0.65, paid, ha="center", va="center", color=ink, fontsize=7.5,
+                linespacing=1.25)  # fmt: skip
     samples = rows.groupby("scale")["samples"].max()
     ax.set_xlim(0, len(scales))
     ax.set_ylim(len(names), 0)
@@ -555,6 +575,8 @@ def releases(rows: pd.DataFrame) -> Figure:
     return figure
 
 
-def _p_of(row: tuple) -> str:
+def _blind_to(row: tuple) -> str:
+    """The p-value of the verdict, and what a sample of this size would have shown."""
     smallest = np.nanmin([row.p_pooled, row.p_folded])
-    return f"smallest p = {smallest:.2g}"
+    multiple = row.detectable_epsilon / row.claimed_epsilon
+    return f"smallest p = {smallest:.2g}\nfrom {multiple:.3g} ε on it would be certified"
