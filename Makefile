@@ -52,7 +52,7 @@ clean: ## remove results, figures and logs; keep the environment, the wheels and
 	@find results -mindepth 1 ! -name README.md ! -path '*/samples/*' ! -path '*/traces/*' -type f -delete
 	@find results -name '.*' -type f -delete # what a killed job left
 	@find figures -mindepth 1 ! -name README.md -type f -delete
-	@rm -rf logs report.html
+	@rm -rf logs report.html resources/*/.installing-*
 
 help: ## this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 16

@@ -40,7 +40,7 @@ def execute_notebook(
                 config=Config(KernelManager=kernel),
                 # Else a pause between two prints makes two outputs of one.
                 coalesce_streams=True,
-                extra_arguments=["--IPKernelApp.log_level=ERROR"],
+                extra_arguments=["--IPKernelApp.log_level=CRITICAL"],
             )
         except papermill.PapermillExecutionError as error:
             jobs.log.exception("the notebook failed")

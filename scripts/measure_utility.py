@@ -15,7 +15,7 @@ from noiseaudit.dpecdf import utility
 @click.option("--bins", "grids", required=True, multiple=True, type=click.IntRange(min=2))
 @click.option("--rows", "sizes", required=True, multiple=True, type=click.IntRange(min=2))
 @click.option("--repetitions", required=True, type=click.IntRange(min=2), help="Of each setting.")
-@click.option("--alpha", required=True, type=float, help="Error probability of each interval.")
+@click.option("--alpha", required=True, type=jobs.PROBABILITY, help="Error of each interval.")
 @click.option("--seed", required=True, type=int)
 @click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
 def measure_utility(

@@ -13,7 +13,7 @@ JOB = ["variant", "entropy", "scale", "draws"]
 
 
 @click.command(help=__doc__)
-@click.option("--alpha", required=True, type=float, help="Error probability of the whole table.")
+@click.option("--alpha", required=True, type=jobs.PROBABILITY, help="Error of the whole table.")
 @click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
 @click.argument("counts", nargs=-1, required=True, type=click.Path(path_type=Path))
 def tabulate_deep(counts: tuple[Path, ...], alpha: float, table: Path) -> None:

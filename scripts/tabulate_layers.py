@@ -13,7 +13,7 @@ from noiseaudit.published import numbers, opendp
 
 @click.command(help=__doc__)
 @click.option("--published", "printed", required=True, type=click.Path(path_type=Path))
-@click.option("--alpha", required=True, type=float, help="Error probability of the whole table.")
+@click.option("--alpha", required=True, type=jobs.PROBABILITY, help="Error of the whole table.")
 @click.option("--seed", required=True, type=int, help="Master seed that the traces must have.")
 @click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
 @click.argument("traces", nargs=-1, required=True, type=click.Path(path_type=Path))

@@ -11,7 +11,7 @@ from noiseaudit.cks20 import diagnosis
 
 @click.command(help=__doc__)
 @click.option("--plrv", required=True, type=click.Path(path_type=Path), help="Their plrv.tsv.")
-@click.option("--alpha", required=True, type=float, help="Error probability of the whole table.")
+@click.option("--alpha", required=True, type=jobs.PROBABILITY, help="Error of the whole table.")
 @click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 def tabulate_releases(paths: tuple[Path, ...], plrv: Path, alpha: float, table: Path) -> None:

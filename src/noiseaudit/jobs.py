@@ -20,6 +20,9 @@ log = logging.getLogger("noiseaudit")
 log.addHandler(logging.NullHandler())  # without --log, nothing is logged
 log.setLevel(logging.INFO)
 log.propagate = False
+PROBABILITY = click.FloatRange(0, 1, min_open=True, max_open=True)
+"""What an option takes that is a probability, and says something."""
+
 logging.raiseExceptions = False  # a log that cannot be written, on a full disk, is no news
 
 
