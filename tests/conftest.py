@@ -107,7 +107,7 @@ def finished(tmp_path_factory, worker_id) -> Project:
     own = tmp_path_factory.getbasetemp()
     shared = own if worker_id == "master" else own.parent
     folder, outcome = shared / "project", shared / "project.outcome"
-    with FileLock(shared / "project.lock"):
+    with FileLock(folder.with_suffix(".lock")):
         if not outcome.exists():
             run = Project.copy_of_sources(folder).snakemake()
             outcome.write_text(run.stderr[-5000:] if run.returncode else "")
@@ -115,11 +115,23 @@ def finished(tmp_path_factory, worker_id) -> Project:
     return Project(folder)
 
 
+def untouched(finished: Project) -> FileLock:
+    """Held by who copies the finished project, and by who changes something in it for a moment."""
+    return FileLock(finished.folder.with_suffix(".lock"))
+
+
 @pytest.fixture
 def spare(finished, tmp_path) -> Project:
-    """A copy of the finished project to break. Its files are links: replace them, never edit."""
+    """A copy of the finished project to break. Its files are links: replace them, never edit.
+
+    Only what Snakemake and the jobs' logs write over in place is a copy.
+    """
     folder = tmp_path / "spare"
-    subprocess.run(["cp", "-al", finished.folder, folder], check=True)
+    with untouched(finished):
+        subprocess.run(["cp", "-al", finished.folder, folder], check=True)
+        for written_over in (".snakemake", "logs"):
+            shutil.rmtree(folder / written_over)
+            shutil.copytree(finished.folder / written_over, folder / written_over)
     return Project(folder)
 
 

@@ -101,6 +101,7 @@ def test_a_damaged_cache_is_noticed_and_named(spare, cache, reader, table, damag
     path.write_bytes(content)
     before = spare.outputs()
     run = spare.snakemake("--quiet", "all", "--until", reader)
+    assert not [*(spare.folder / "results").rglob(".*")]
     assert run.returncode != 0
     (line,) = [line for line in run.stderr.splitlines() if line.startswith(f"{reader}: ")]
     assert cache in line
@@ -162,15 +163,20 @@ isolated = pytest.mark.skipif(
 
 
 def alone(project, setup, *arguments, config="config/quick.yaml"):
-    """Snakemake where ``setup``, a shell command, holds for it and for nothing else."""
-    run = f'{setup} && exec snakemake --cores 2 "$@" --configfile {config}'
+    """Snakemake where ``setup``, a shell command, holds for it and for nothing else.
+
+    What it leaves under a temporary name is on stdout.
+    """
+    run = f"""{setup} && snakemake --cores 2 "$@" --configfile {config} >/dev/null
+        status=$?; find results -name '.?*'; exit $status"""
     return project.run("unshare", "-rmn", "sh", "-c", run, "sh", *arguments)
 
 
 @isolated
 def test_a_full_disk_is_one_line_and_leaves_nothing(spare):
-    run = alone(spare, "mount -t tmpfs -o size=300k none results && df results", TRACE)
+    run = alone(spare, "mount -t tmpfs -o size=300k none results", TRACE)
     assert run.returncode != 0
+    assert run.stdout == ""
     (line,) = [line for line in run.stderr.splitlines() if line.startswith("draw_trace: ")]
     assert line == f"draw_trace: {TRACE} cannot be written: No space left on device"
     assert "Traceback" not in run.stderr
