@@ -31,9 +31,10 @@ def draw_trace(variant: str, source: str, scale: str, draws: int, seed: int, sam
 def batches(cascade: kernels.Cascade, draws: int) -> Iterator[dict[str, np.ndarray]]:
     with jobs.progress(draws, "trace", "draw") as bar:
         for start in range(0, draws, BATCH):
-            trace = cascade.trace(min(BATCH, draws - start))
+            count = min(BATCH, draws - start)
+            trace = cascade.trace(count)
             yield {name: np.ascontiguousarray(values) for name, values in trace.items()}
-            bar.update(BATCH)
+            bar.update(count)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Add up the counted draws of the cascade and test them as releases are tested (deep.tsv)."""
+"""Add up the counted draws of the cascade and test them as releases are tested (deep_draws-*.tsv)."""
 
 from fractions import Fraction
 from pathlib import Path

@@ -143,11 +143,21 @@ def test_the_actions_run_what_the_makefile_has():
             assert (program == "make" and target in targets) or (ROOT / target).is_file(), command
 
 
+def cells_of(notebook: Path) -> list[dict]:
+    return json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+
+
 def test_the_gallery_holds_the_executed_notebooks():
     sources = {path.name for path in (ROOT / "notebooks").glob("*.ipynb")}
     executed = {path.name: path for path in (ROOT / "docs/notebooks").glob("*.ipynb")}
     assert set(executed) == sources
     for path in executed.values():
-        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        cells = cells_of(path)
+        asked = [
+            cell["source"]
+            for cell in cells
+            if "injected-parameters" not in cell["metadata"].get("tags", [])
+        ]
+        assert asked == [cell["source"] for cell in cells_of(ROOT / "notebooks" / path.name)]
         assert all(cell["execution_count"] for cell in cells if cell["cell_type"] == "code")
         assert "stands" in str(cells[-1]["outputs"])

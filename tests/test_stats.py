@@ -76,6 +76,15 @@ def test_too_few_draws_to_pool(expected, message):
         stats.pool_tails(np.array(expected))
 
 
+def test_alarm_rates():
+    rows = stats.alarm_rates([0.1, 0.01, 0.001], np.array([150, 9, 0]), 1000)
+    assert list(rows["verdict"]) == ["too many", "no more than stated", "too few trials to tell"]
+    assert rows["rate"].tolist() == [0.15, 0.009, 0.0]
+    assert rows["chance_of_as_many"][1] == pytest.approx(1 - binom.cdf(8, 1000, 0.01))
+    one = stats.alarm_rates([1e-6], np.array([2]), 1000)
+    assert list(one["verdict"]) == ["too many"]
+
+
 @given(p=probabilities, q=probabilities, draws=st.integers(1, 7))
 def test_moments_of_chi_square_against_enumeration(p, q, draws):
     bins = min(len(p), len(q))

@@ -294,7 +294,8 @@ def alarm_rates(alphas: Sequence[float], alarms: np.ndarray, trials: int) -> pd.
     -------
     DataFrame
         ``alpha alarms rate rate_low rate_high`` (a 99.9 % interval), ``chance_of_as_many`` (of so many
-        alarms or more, if each trial gives one with probability alpha) and ``verdict``.
+        alarms or more, if each trial gives one with probability alpha) and ``verdict``, which is
+        not given where too few alarms are due for their absence to say anything.
     """
     interval = clopper_pearson(alarms, trials, _RARE)
     chance = scipy.stats.binom.sf(alarms - 1, trials, alphas)
@@ -306,12 +307,16 @@ def alarm_rates(alphas: Sequence[float], alarms: np.ndarray, trials: int) -> pd.
             "rate_low": interval.low,
             "rate_high": interval.high,
             "chance_of_as_many": chance,
-            "verdict": np.where(chance >= _RARE, "no more than stated", "too many"),
+            "verdict": np.select(
+                [chance < _RARE, np.multiply(alphas, trials) < _FEWEST_DUE],
+                ["too many", "too few trials to tell"],
+                "no more than stated",
+            ),
         }
     )
 
 
-_RARE = 1e-3
+_RARE, _FEWEST_DUE = 1e-3, 5
 
 
 def neighbour_loss(counts: np.ndarray, counts_next: np.ndarray, alpha: float) -> Loss:

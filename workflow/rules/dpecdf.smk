@@ -113,10 +113,11 @@ rule measure_utility:
             *(f"--rows {rows}" for rows in UTILITY["rows"]),
         ],
         repetitions=UTILITY["repetitions"],
+        alpha=0.05,
         seed=config["seed"],
     shell:
         "python {input.script} {params.settings} --repetitions {params.repetitions}"
-        " --alpha 0.05 --seed {params.seed} --table {output.table} --log {log}"
+        " --alpha {params.alpha} --seed {params.seed} --table {output.table} --log {log}"
 
 
 rule benchmark_ecdf:

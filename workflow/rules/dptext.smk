@@ -95,14 +95,15 @@ rule repeat_attack:
     conda:
         "../../environment.yml"
     params:
+        cell="--mechanism adept --epsilon 0.1 --dimension 2",
         repeats=REPEATS,
         repetitions=config["dptext"]["repetitions"],
         seed=config["seed"],
         alpha=config["alpha"],
     shell:
-        "python {input.script} --mechanism adept --epsilon 0.1 --dimension 2"
-        " --repeats {params.repeats} --repetitions {params.repetitions} --seed {params.seed}"
-        " --alpha {params.alpha} --table {output.table} --log {log}"
+        "python {input.script} {params.cell} --repeats {params.repeats}"
+        " --repetitions {params.repetitions} --seed {params.seed} --alpha {params.alpha}"
+        " --table {output.table} --log {log}"
 
 
 rule compare_dptext:
