@@ -21,6 +21,9 @@ settings.register_profile("noiseaudit", deadline=None, derandomize=True)
 settings.load_profile("noiseaudit")
 
 ROOT = Path(__file__).resolve().parent.parent
+KERNELS = "src/noiseaudit/cks20/__pycache__"
+"""Where Numba keeps what it compiled."""
+
 TOOLS = Path(sys.executable).parent
 
 
@@ -57,7 +60,11 @@ class Project:
         for name in filter(None, listed.stdout.split("\0")):
             if (ROOT / name).is_file():
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(ROOT / name, folder / name)
+                shutil.copy2(ROOT / name, folder / name)
+        # What set-up compiled is good for a copy of the same age.
+        (folder / KERNELS).mkdir()
+        for path in (ROOT / KERNELS).glob("*.nb?"):
+            shutil.copy2(path, folder / KERNELS)
         return cls(folder)
 
     def run(self, *command: str, **more: str) -> subprocess.CompletedProcess:

@@ -1,9 +1,13 @@
 """The compiled cascade gives what the reference gives on the same bytes."""
 
+import subprocess
+import sys
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
+from filelock import FileLock
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
@@ -87,6 +91,22 @@ def test_terms_beyond_64_bits_go_to_the_reference(variant, monkeypatch):
     assert len(sent) == 1
     for name, column in zip(kernels.LAYERS, expected.T, strict=True):
         assert np.array_equal(trace[name], column)
+
+
+DRAW = """
+from fractions import Fraction
+from noiseaudit import entropy
+from noiseaudit.cks20 import kernels
+kernels.Cascade("fixed", Fraction(10), entropy.byte_source("pcg64")).draw(1)
+"""
+
+
+def test_a_process_waits_while_another_compiles():
+    with FileLock(Path(kernels._draw_many.stats.cache_path) / "kernels.lock"):
+        waiting = subprocess.Popen([sys.executable, "-c", DRAW])
+        with pytest.raises(subprocess.TimeoutExpired):
+            waiting.wait(5)
+    assert waiting.wait(120) == 0
 
 
 @pytest.mark.parametrize("variant", reference.VARIANTS)

@@ -106,6 +106,26 @@ def test_pvalues_of_healthy_coins_are_uniform():
     assert distributions.kstest(pvalues, "uniform").pvalue > 1e-4
 
 
+def test_a_certain_coin_that_fails_is_noticed():
+    """The coin of e^0 always holds; a few hundred failures in a million draws move no mean."""
+    counted = tally("fixed", Fraction(10), "pcg64")
+    assert counted.coins[0, 0] == 0
+    counted.coins[0] += [300, -300]
+    found = layers.examine(counted, Fraction(10), "fixed", ALPHA).set_index("layer")
+    assert named(found) == ["bernoulli_exp1"]
+    assert found.loc["bernoulli_exp1", "p_pooled"] == 0
+
+
+@pytest.mark.parametrize("variant", ["faulty", "fixed"])
+def test_moments_of_the_magnitude_against_enumeration(variant):
+    law = layers.geometric(exact.discrete_laplace(Fraction(7, 3), variant), 300)
+    x, p = np.arange(301), law.probabilities
+    mean = np.sum(x * p)
+    assert law.mean == pytest.approx(mean, rel=1e-9)
+    assert law.variance == pytest.approx(np.sum((x - mean) ** 2 * p), rel=1e-9)
+    assert law.fourth == pytest.approx(np.sum((x - mean) ** 4 * p), rel=1e-9)
+
+
 def test_batches_do_not_change_a_tally():
     one, many = (tally("fixed", Fraction(10), "pcg64", 10_000, batch) for batch in (10_000, 999))
     assert np.array_equal(one.coins, many.coins)

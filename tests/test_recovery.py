@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from conftest import RUNS
+from conftest import KERNELS, RUNS
 from noiseaudit import tables
 
 KILLS = 20
@@ -38,8 +38,11 @@ def test_killed_at_random_moments_it_ends_with_the_same_bytes(finished, spare):
             os.kill(run.pid, signal.SIGKILL) if kills % 2 else os.killpg(run.pid, signal.SIGKILL)
             run.wait()
             kills += 1
-        unlocked = spare.run("snakemake", "--unlock")
-        assert unlocked.returncode == 0, unlocked.stderr
+        if kills == 1:
+            unlocked = spare.run("snakemake", "--unlock")
+            assert unlocked.returncode == 0, unlocked.stderr
+        for lock in (spare.folder / ".snakemake/locks").glob("*"):
+            lock.unlink()  # the same, faster
     end = spare.snakemake("--quiet", "all")
     assert end.returncode == 0, end.stderr[-3000:]
     assert spare.repeatable() == finished.repeatable()
@@ -132,7 +135,7 @@ def test_damaged_counts_are_noticed_and_named(spare):
 @pytest.mark.parametrize(("kept", "suffix"), [(-100, "nbi"), (-100, "nbc"), (0, "nbi"), (0, "nbc")])
 def test_damaged_compiled_kernels_are_noticed_and_named(spare, tmp_path, kept, suffix):
     """An index or the code itself, cut short or empty, as after a power failure."""
-    cache = spare.folder / "src/noiseaudit/cks20/__pycache__"
+    cache = spare.folder / KERNELS
     damaged = list(cache.glob(f"*.{suffix}"))
     assert damaged
     for path in damaged:

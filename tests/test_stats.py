@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom
+from scipy.stats import binom, chi2, poisson
 
 from noiseaudit import stats
 
@@ -74,6 +74,35 @@ def test_pooled_bins_cover_everything_and_expect_enough(scale, draws, cutoff):
 def test_too_few_draws_to_pool(expected, message):
     with pytest.raises(ValueError, match=message):
         stats.pool_tails(np.array(expected))
+
+
+def tail_beyond(expected, minimum, nominal, step=0.02):
+    """The pooled chi-square's chance to have a p-value below ``nominal``.
+
+    The three rarest bins as Poisson counts, whose terms are added up on a grid; the others by
+    chi-square.
+    """
+    pooled = np.add.reduceat(expected, stats.pool_tails(expected, minimum))
+    dof, rare = pooled.size - 1, np.sort(pooled)[:3]
+    critical = chi2.isf(nominal, dof)
+    grid = np.zeros(int(critical / step) + 2)
+    grid[0] = 1.0
+    for mean in rare:
+        n = np.arange(int(mean + 2 * np.sqrt(mean * critical) + 60))
+        place = np.minimum(((n - mean) ** 2 / mean / step).round().astype(int), grid.size - 1)
+        term = np.bincount(place, weights=poisson.pmf(n, mean), minlength=grid.size)
+        summed = np.convolve(grid, term)
+        grid = np.append(summed[: grid.size - 1], summed[grid.size - 1 :].sum())
+    left = critical - step * np.arange(grid.size)
+    return float(np.sum(grid * np.where(left <= 0, 1.0, chi2.sf(left, dof - rare.size))))
+
+
+def test_pooled_p_values_hold_far_out():
+    """A million draws of the slow geometric, the layer with the fewest bins."""
+    expected = 10**6 * (1 - np.exp(-1)) * np.exp(-np.arange(60.0))
+    nominal = 7e-10
+    assert tail_beyond(expected, stats.POOLED_MINIMUM, nominal) < 1.5 * nominal
+    assert tail_beyond(expected, 5, nominal) > 30 * nominal
 
 
 def test_alarm_rates():
