@@ -141,6 +141,15 @@ def test_tables_keep_every_bit_of_a_float(tmp_path_factory, values):
     assert np.array_equal(table["value"].to_numpy(float), values, equal_nan=True)
 
 
+@pytest.mark.parametrize("kept", [-1, -3, 9, 5])
+def test_a_table_that_was_cut_is_refused(tmp_path, kept):
+    path = tmp_path / "table.tsv"
+    tables.write_table(path, pd.DataFrame({"x": [1.5, 2.5], "y": [1, 2]}))
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(tables.DamagedFile, match=r"table\.tsv: cut short"):
+        tables.read_table(path)
+
+
 def test_not_a_table(tmp_path):
     path = tmp_path / "table.tsv"
     path.write_bytes(b"\xff\xfe\x00broken")
