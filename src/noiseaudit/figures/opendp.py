@@ -322,8 +322,7 @@ def _draw_relative(ax: Axes, sample: diagnosis.Sample, label: str, in_scales: bo
 @style.applied()
 def bin_width(sample: diagnosis.Sample) -> Figure:
     """Coarse bins hide the artifacts (the paper's Sec. III-B): counts and residuals by bin width."""
-    # Odd ones, with 0 in the middle of its bin: a symmetric law looks symmetric.
-    widths = sorted({1, *(2 * round(float(sample.scale) * share / 2) + 1 for share in _SHARES)})
+    widths = sorted({1, *(max(round(float(sample.scale) * share), 1) for share in _SHARES)})
     figure = Figure(figsize=(3.6 * len(widths), 5))
     axes = figure.subplots(
         2, len(widths), sharex=True, sharey="row", height_ratios=[1.6, 1], squeeze=False
@@ -342,14 +341,14 @@ _SHARES = (0.2, 0.5, 1)
 
 
 def _draw_binned(top: Axes, bottom: Axes, sample: diagnosis.Sample, width: int) -> None:
-    beside = (sample.x.size - width) // (2 * width)  # whole bins on either side of the middle one
+    beside = (sample.x.size - width) // (2 * width)  # whole bins on either side of that around 0
     first = sample.x.size // 2 - width // 2 - beside * width
-    starts = np.arange(2 * beside + 1) * width
+    binned = (2 * beside + 1, width)
     counts, expected = (
-        np.add.reduceat(values[first : values.size - first], starts)
+        values[first : first + binned[0] * width].reshape(binned).sum(axis=1)
         for values in (sample.histogram.window, sample.expected)
     )
-    edges = sample.x[first] - 0.5 + np.append(starts, starts[-1] + width)
+    edges = sample.x[first] - 0.5 + width * np.arange(binned[0] + 1)
     middles = (edges[:-1] + edges[1:]) / 2
     colour = style.colour_of(sample.variant)
     top.stairs(counts / width, edges, fill=True, color=colour, alpha=0.35)
