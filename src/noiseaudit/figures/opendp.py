@@ -341,14 +341,13 @@ _SHARES = (0.2, 0.5, 1)
 
 
 def _draw_binned(top: Axes, bottom: Axes, sample: diagnosis.Sample, width: int) -> None:
-    beside = (sample.x.size - width) // (2 * width)  # whole bins on either side of that around 0
-    first = sample.x.size // 2 - width // 2 - beside * width
-    binned = (2 * beside + 1, width)
+    beside = sample.x[-1] // width  # whole bins on either side of 0, which begins one
+    first = sample.x.size // 2 - beside * width
     counts, expected = (
-        values[first : first + binned[0] * width].reshape(binned).sum(axis=1)
+        values[first : first + 2 * beside * width].reshape(-1, width).sum(axis=1)
         for values in (sample.histogram.window, sample.expected)
     )
-    edges = sample.x[first] - 0.5 + width * np.arange(binned[0] + 1)
+    edges = width * np.arange(-beside, beside + 1) - 0.5
     middles = (edges[:-1] + edges[1:]) / 2
     colour = style.colour_of(sample.variant)
     top.stairs(counts / width, edges, fill=True, color=colour, alpha=0.35)
