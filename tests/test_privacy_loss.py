@@ -4,6 +4,7 @@ import dataclasses
 import itertools
 from fractions import Fraction
 from math import comb, exp, inf, isinf, log
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -297,5 +298,8 @@ CELL = {"mechanism": "adept", "epsilon": 1.0, "dimension": 32, "loss": 5.1, "z_e
 )
 def test_comparison_of_a_loss(change, verdict):
     cell = pd.DataFrame([CELL | change])
-    (row,) = (dptext.compare_loss(one, "Fig. 1") for one in cell.itertuples(index=False))
+    number = SimpleNamespace(location="Fig. 1", published=f"{cell['published_loss'].iloc[0]}")
+    (row,) = (dptext.compare_loss(one, number) for one in cell.itertuples(index=False))
+    assert list(row) == numbers.COLUMNS
+    assert (row["location"], row["printed"]) == (number.location, number.published)
     assert row["verdict"].startswith(verdict)
