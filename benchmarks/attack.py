@@ -2,11 +2,13 @@
 
 Each measurement runs in a child process of its own, forked after everything was compiled; its peak
 memory is the operating system's count, less that of a child that does nothing. Each simulation is
-measured up to a size: NumPy's is what fits into a gigabyte, ours what takes a few seconds.
+measured up to a size: NumPy's is what fits into a gigabyte, ours what takes a few seconds (but its
+smallest number of repeats in every dimension).
 """
 
 import os
 import time
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 
@@ -51,6 +53,8 @@ def measured(work: Callable[[], None]) -> tuple[float, float]:
             work()
             os.write(write_end, repr(time.perf_counter() - started).encode())
             os._exit(0)
+        except BaseException:
+            traceback.print_exc()
         finally:
             os._exit(1)
     os.close(write_end)

@@ -11,6 +11,9 @@ from traitlets.config import Config
 
 from noiseaudit import jobs, tables
 
+LONGEST_SOCKET = 103
+"""Bytes that the path of a socket may have on every system."""
+
 
 @click.command(help=__doc__)
 @click.option("--notebook", required=True, type=click.Path(path_type=Path), help="Source.")
@@ -29,6 +32,11 @@ def execute_notebook(
     os.environ["PYTHONHASHSEED"] = "0"
     with tables.replacing(executed) as temporary, tempfile.TemporaryDirectory() as sockets:
         # By files: two kernels that start at once might pick the same free port.
+        if len(os.fsencode(f"{sockets}/kernel-ipc-5")) > LONGEST_SOCKET:
+            raise ValueError(
+                f"TMPDIR: {tempfile.gettempdir()} found, a shorter path expected: a notebook's kernel is "
+                "spoken to through files there"
+            )
         kernel = {"transport": "ipc", "connection_file": f"{sockets}/kernel.json"}
         try:
             papermill.execute_notebook(

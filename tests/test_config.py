@@ -141,6 +141,10 @@ BAD = [
         "opendp: {traces: {scales: [10, '5001'], draws: 1000000}}",
         "opendp.traces.scales[1]: 5001 found, at most opendp.traces.draws / 200 = 5000 expected",
     ),
+    (
+        "opendp: {traces: {scales: [10, '4001/100'], draws: 100000}}",
+        "opendp.traces.scales[1]: '4001/100' found, a numerator of at most opendp.traces.draws / 100",
+    ),
     ("dpecdf: {epsilon: '１'}", "dpecdf.epsilon: '１' found, a finite number"),
 ]
 

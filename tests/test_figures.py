@@ -3,13 +3,17 @@
 import hashlib
 import subprocess
 import sys
+from fractions import Fraction
 
 import numpy as np
+import pytest
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from PIL import Image
 
-from noiseaudit.figures import style
+from noiseaudit import stats
+from noiseaudit.cks20 import diagnosis, exact
+from noiseaudit.figures import opendp, style
 
 
 @style.applied()
@@ -36,6 +40,23 @@ def test_a_rare_colour_does_not_fade(tmp_path):
 
 def original(ax):
     return ax.get_position(original=True).bounds
+
+
+@pytest.mark.parametrize(("width", "least", "most"), [(1, 1500, 2500), (10, 0, 1)])
+def test_bins_as_wide_as_the_scale_hide_what_repeats_with_it(width, least, most):
+    """Chi-square of the faulty law itself, in place of a million draws of it."""
+    x = np.arange(-138, 139)
+    law = exact.discrete_laplace(Fraction(10), "faulty").pmf(x)
+    histogram = stats.Histogram.counted(x, (1e6 * law).round().astype(np.int64), 138)
+    sample = diagnosis.Sample("our cascade", "faulty", Fraction(10), histogram)
+    edges, counts, expected = opendp.binned(sample, width)
+    assert -0.5 in edges
+    assert set(np.diff(edges)) == {width}
+    assert len(counts) == len(expected) == len(edges) - 1
+    inside = (x > edges[0]) & (x < edges[-1])
+    assert counts.sum() == histogram.window[inside].sum()
+    well = expected > 20
+    assert least <= np.sum((counts - expected)[well] ** 2 / expected[well]) <= most
 
 
 class Restless(ConstrainedLayoutEngine):

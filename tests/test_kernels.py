@@ -4,12 +4,14 @@ import subprocess
 import sys
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from filelock import FileLock
 from hypothesis import given
 from hypothesis import strategies as st
+from numba.core.errors import TypingError
 from scipy.stats import chisquare
 
 from noiseaudit import entropy
@@ -97,16 +99,42 @@ DRAW = """
 from fractions import Fraction
 from noiseaudit import entropy
 from noiseaudit.cks20 import kernels
+print("ready", flush=True)
 kernels.Cascade("fixed", Fraction(10), entropy.byte_source("pcg64")).draw(1)
 """
 
 
+@pytest.mark.parametrize(
+    ("error", "seen"),
+    [
+        (RuntimeError("Invalid record"), ValueError),
+        (OSError(28, "No space left on device"), OSError),
+        (TypingError("no such layer"), TypingError),
+    ],
+)
+def test_only_damage_is_called_damage(error, seen, tmp_path, monkeypatch):
+    """What loading answers to code with a wrong bit; a full disk; a variant that does not compile."""
+
+    def failing(*_):
+        raise error
+
+    failing.stats = SimpleNamespace(cache_path=str(tmp_path))
+    monkeypatch.setattr(kernels, "_draw_many", failing)
+    kernels._compile.cache_clear()
+    with pytest.raises(seen) as raised:
+        kernels.Cascade("fixed", Fraction(10), entropy.byte_source("pcg64")).draw(1)
+    kernels._compile.cache_clear()
+    assert (f"{tmp_path}: damaged compiled kernels" in str(raised.value)) == (seen is ValueError)
+
+
 def test_a_process_waits_while_another_compiles():
     with FileLock(Path(kernels._draw_many.stats.cache_path) / "kernels.lock"):
-        waiting = subprocess.Popen([sys.executable, "-c", DRAW])
+        waiting = subprocess.Popen([sys.executable, "-c", DRAW], stdout=subprocess.PIPE, text=True)
+        assert waiting.stdout.readline() == "ready\n"
         with pytest.raises(subprocess.TimeoutExpired):
-            waiting.wait(5)
+            waiting.wait(4)
     assert waiting.wait(120) == 0
+    waiting.stdout.close()
 
 
 @pytest.mark.parametrize("variant", reference.VARIANTS)

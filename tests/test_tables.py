@@ -153,8 +153,9 @@ def test_a_table_that_was_cut_is_refused(tmp_path, kept):
 def test_not_a_table(tmp_path):
     path = tmp_path / "table.tsv"
     path.write_bytes(b"\xff\xfe\x00broken")
-    with pytest.raises(tables.DamagedFile, match=r"table\.tsv: not a TSV table"):
-        tables.read_table(path)
+    for read in (tables.read_table, tables.header):
+        with pytest.raises(tables.DamagedFile, match=r"table\.tsv: not a TSV table"):
+            read(path)
     path.write_text("a\tb\n1\t2\t3\n")
     with pytest.raises(tables.DamagedFile, match=r"table\.tsv: not a TSV table"):
         tables.read_table(path)

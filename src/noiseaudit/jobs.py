@@ -7,6 +7,7 @@ their traceback goes to the job's log.
 from __future__ import annotations
 
 import logging
+import math
 import signal
 import sys
 import time
@@ -20,10 +21,23 @@ log = logging.getLogger("noiseaudit")
 log.addHandler(logging.NullHandler())  # without --log, nothing is logged
 log.setLevel(logging.INFO)
 log.propagate = False
-PROBABILITY = click.FloatRange(0, 1, min_open=True, max_open=True)
-"""What an option takes that is a probability, and says something."""
-
 logging.raiseExceptions = False  # a log that cannot be written, on a full disk, is no news
+
+
+class _Probability(click.FloatRange):
+    """Between 0 and 1, and a number, which NaN is not."""
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        found = super().convert(value, param, ctx)
+        if math.isnan(found):
+            self.fail(f"{value} is not in the range 0<x<1.", param, ctx)
+        return found
+
+
+PROBABILITY = _Probability(0, 1, min_open=True, max_open=True)
+"""What an option takes that is a probability, and says something."""
 
 
 def run(command: click.Command) -> NoReturn:

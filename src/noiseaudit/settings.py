@@ -164,7 +164,13 @@ def _check_cascade(study: Mapping[str, Any]) -> None:
                 raise ConfigError(f"{key}: {written!r} found, another scale than before expected")
             if scale < SMALLEST_SCALE:
                 raise ConfigError(f"{key}: {written!r} found, {SMALLEST_SCALE} or more expected")
-            _check_scale(key, scale, f"opendp.{part}.draws", study[part]["draws"])
+            draws = study[part]["draws"]
+            _check_scale(key, scale, f"opendp.{part}.draws", draws)
+            if part == "traces" and scale.numerator > draws // 100:
+                raise ConfigError(
+                    f"{key}: {written!r} found, a numerator of at most opendp.traces.draws / 100 = "
+                    f"{draws // 100} expected: so many first proposals are tested each by itself"
+                )
 
 
 def _check_sources(entropies: list[str]) -> None:

@@ -18,7 +18,8 @@ POOLED_MINIMUM = 50.0
 """Smallest expected count of a pooled bin.
 
 The textbooks' 5 is for p-values of a per cent. A verdict takes them at 10⁻⁹, where a single bin of five
-comes up too often: with 5 the slow geometric's is 33 times too small there, with 50 1.4 times.
+comes up too often: for a million draws of the slow geometric p is 33 times too small there, with 50
+1.4 times.
 """
 
 

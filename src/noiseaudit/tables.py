@@ -272,13 +272,15 @@ def header(path: Path | str) -> list[str]:
     Raises
     ------
     DamagedFile
-        If the file is missing.
+        If the file is missing, or no text.
     """
     try:
         with Path(path).open(encoding="utf-8") as lines:
             return lines.readline().rstrip("\n").split("\t")
     except FileNotFoundError as error:
         raise DamagedFile(f"{path}: no such file") from error
+    except UnicodeDecodeError as error:
+        raise DamagedFile(f"{path}: not a TSV table ({_first_line(error)})") from error
 
 
 def read_table(

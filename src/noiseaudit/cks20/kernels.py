@@ -256,8 +256,8 @@ def _compile(variant: str, traced: bool) -> None:
     with FileLock(kept / "kernels.lock"):
         try:
             _draw_many(_VARIANTS[variant], nothing, _NO_TABLE, _ONE, _ONE, no_draws, traces)
-        except NumbaError:
-            raise  # a variant's own code does not compile
+        except (NumbaError, OSError, MemoryError):
+            raise  # a variant's own code does not compile, or the machine has no room for it
         except Exception as error:
             raise ValueError(
                 f"{kept}: damaged compiled kernels found; remove its files *.nbi and *.nbc, and they "

@@ -236,6 +236,10 @@ def examine(tally: Tally, scale: Fraction, variant: str, alpha: float) -> pd.Dat
     return table
 
 
+_LEAST_SPREAD = 10
+"""Smallest variance of a proposal's coins that are tested; of many small terms the sum is tested."""
+
+
 def _coin_given_proposal(tally: Tally, scale: Fraction) -> stats.ChiSquare:
     """The coins of the first proposals against ``e^(−u/d)``, each proposal (or range of them) apart.
 
@@ -245,7 +249,7 @@ def _coin_given_proposal(tally: Tally, scale: Fraction) -> stats.ChiSquare:
     p = coarse_coins(scale.numerator, "fixed")
     thrown = tally.coins.sum(axis=1)
     spread = thrown * p * (1 - p)
-    tested = spread >= stats.POOLED_MINIMUM
+    tested = spread >= _LEAST_SPREAD
     if tally.coins[p == 1, 0].any():  # e^0 is certain
         return stats.ChiSquare(np.inf, int(tested.sum()), 0.0)
     if not tested.any():

@@ -109,6 +109,9 @@ class Hardened:
             yield fit_columns(frame, self.epsilon, lambda name, _: unfitted[name])
 
 
+A_LOSS, SOMETHING_ELSE, NOTHING = "a loss", "something else", "nothing"
+
+
 @dataclass(frozen=True)
 class Attack:
     """Two neighbouring data sets, and an event by which an attacker tells them apart.
@@ -137,8 +140,9 @@ class Attack:
         attacker gets from the class with the first data set and its default noise.
     default_noise : bool
         Whether the class is used with its default noise.
-    promised : bool
-        Whether the original's text promises privacy here; elsewhere it warns, or says nothing.
+    promised : str
+        What the original's text promises here: `A_LOSS`, `SOMETHING_ELSE` or, where it warns or says
+        nothing, `NOTHING`.
     """
 
     name: str
@@ -157,7 +161,7 @@ class Attack:
     bounds: tuple[float, float] | None = (0.0, 2.0)
     default_noise: bool = False
     implied: float = -inf
-    promised: bool = True
+    promised: str = A_LOSS
 
 
 def _first_bin_empty(released: Any, _: Any) -> bool:  # noqa: ANN401
@@ -249,7 +253,7 @@ ATTACKS = (
         other=_UNIT,
         event=_wide,
         bounds=None,
-        promised=False,
+        promised=NOTHING,
     ),
     Attack(
         name="count in the report",
@@ -264,7 +268,7 @@ ATTACKS = (
         one=_BASE,
         other=np.append(_BASE, 0.5),
         event=_counts_itself,
-        promised=False,
+        promised=NOTHING,
     ),
     Attack(
         name="extremes",
@@ -280,6 +284,7 @@ ATTACKS = (
         other=_ATOMS[1:],
         event=_tells_the_smallest_value,
         bounds=None,
+        promised=SOMETHING_ELSE,
     ),
     Attack(
         name="single row",
@@ -310,7 +315,7 @@ ATTACKS = (
         event=_moved,
         bins=3,
         bounds=(0.0, 3.0),
-        promised=False,
+        promised=NOTHING,
     ),
     Attack(
         name="two columns",
@@ -340,6 +345,7 @@ ATTACKS = (
         other=np.append(_BASE, np.full(50, -5.0)),
         event=_first_bin_empty,
         implied=50.0,
+        promised=SOMETHING_ELSE,
     ),
 )
 

@@ -199,8 +199,9 @@ def _draw_success(ax: Axes, trace: Trace) -> None:
                 f", χ² = {row['chi2']:.1f}, {_p(row['p']).replace('-', '−')}, p̂ = {row['mean']:.4f}"
             )
         ax.annotate(
-            text, (0, place), xytext=(0, 11), textcoords="offset points", ha="center", fontsize=8
-        )
+            text, (0, place), xytext=(0, 11), textcoords="offset points", ha="center", fontsize=8,
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.8},
+        )  # fmt: skip
     ax.set_yticks(y, known)
     ax.set_ylim(-0.6, len(known) - 0.3)
     reach = max(6.0, 1.7 * np.abs(z).max())

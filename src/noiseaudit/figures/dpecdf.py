@@ -159,7 +159,7 @@ def _draw_attack(ax: Axes, place: int, row: tuple) -> None:
     colour = _VERDICTS[row.verdict]
     if np.isfinite(row.claimed_epsilon):
         claim = [row.claimed_epsilon] * 2
-        said = row.promised or row.subject == audit.Hardened.name
+        said = row.promised == audit.A_LOSS or row.subject == audit.Hardened.name
         look = {"color": style.CLAIMED} if said else {"color": style.GREY, "linestyle": ":"}
         ax.plot(claim, [place - 0.3, place + 0.3], linewidth=1.6, **look)
     if row.verdict == audit.REFUSED:

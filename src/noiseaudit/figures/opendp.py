@@ -340,14 +340,19 @@ _SHARES = (0.2, 0.5, 1)
 """Widths of bins, as shares of the scale."""
 
 
-def _draw_binned(top: Axes, bottom: Axes, sample: diagnosis.Sample, width: int) -> None:
-    beside = sample.x[-1] // width  # whole bins on either side of 0, which begins one
+def binned(sample: diagnosis.Sample, width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Edges of bins that begin at the multiples of ``width``, and counts and claimed ones in them."""
+    beside = sample.x[-1] // width
     first = sample.x.size // 2 - beside * width
     counts, expected = (
         values[first : first + 2 * beside * width].reshape(-1, width).sum(axis=1)
         for values in (sample.histogram.window, sample.expected)
     )
-    edges = width * np.arange(-beside, beside + 1) - 0.5
+    return width * np.arange(-beside, beside + 1) - 0.5, counts, expected
+
+
+def _draw_binned(top: Axes, bottom: Axes, sample: diagnosis.Sample, width: int) -> None:
+    edges, counts, expected = binned(sample, width)
     middles = (edges[:-1] + edges[1:]) / 2
     colour = style.colour_of(sample.variant)
     top.stairs(counts / width, edges, fill=True, color=colour, alpha=0.35)

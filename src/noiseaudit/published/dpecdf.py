@@ -24,7 +24,7 @@ def compare_promises(rows: pd.DataFrame) -> list[dict[str, float | str]]:
         the event's, ``expected`` its exact value.
     """
     promises = audit.genuine(rows)
-    promises = promises[promises["promised"] & promises["claimed_epsilon"].notna()]
+    promises = promises[promises["promised"] == audit.A_LOSS]
     return [
         {
             "source": "dpecdf",

@@ -299,9 +299,9 @@ def ratio_of_times(row: pd.Series, first: pd.Series, alpha: float) -> stats.Esti
 
     By the delta method's standard error; interleaving makes it a generous one.
     """
-    value = row["microseconds_per_draw"] / first["microseconds_per_draw"]
+    ratio = row["microseconds_per_draw"] / first["microseconds_per_draw"]
     shares = [each["standard_error"] / each["microseconds_per_draw"] for each in (row, first)]
-    return stats.Estimate.normal(value, value * hypot(*shares), alpha)
+    return stats.Estimate.normal(ratio, ratio * hypot(*shares), alpha)
 
 
 _TESTS = {"chi2_p": "chi2", "mean_p": "z"}
