@@ -134,8 +134,8 @@ def _repeats(losses: pd.DataFrame) -> Claim | None:
         "every data set is released 10 million times",
         FALLS if sd.low * if_many / spread > 1 else STANDS if sd.high < 1 else UNDECIDED,
         f"above n = 16 the authors' program keeps the last of ten rounds: {len(scores)} finite losses "
-        f"printed there scatter by {spread:.2f} of what a million releases make them, and by {if_many:.2f} of "
-        "what ten million would",
+        f"printed there scatter by {spread:.2f} of what a million releases make them, and by "
+        f"{if_many:.2f} of what ten million would",
     )
 
 
@@ -300,8 +300,8 @@ def _losses(losses: pd.DataFrame) -> Claim | None:
         "Sec. IX-B",
         "the faulty sampler's losses exceed ±ε, those of the corrections do not",
         FALLS if wrong else STANDS if faulty.min() > _STRAY else UNDECIDED,
-        f"at scale {PAPER_SCALE}, {faulty.min()} outputs or more beyond ±ε by 3σ in each of {len(faulty)} faulty sources, "
-        f"{sound.max()} at the most in the {len(sound)} others",
+        f"at scale {PAPER_SCALE}, {faulty.min()} outputs or more beyond ±ε by 3σ in each of "
+        f"{len(faulty)} faulty sources, {sound.max()} at the most in the {len(sound)} others",
     )
 
 
