@@ -119,6 +119,9 @@ def _copied(cells: pd.DataFrame) -> Claim:
 
 _MANY = 10_000_000
 
+_ALPHA = 0.001
+"""Error of an interval by which a claim on scatter or on times is judged."""
+
 
 def _repeats(losses: pd.DataFrame) -> Claim | None:
     """What the printed losses say of the releases behind them: how widely they scatter."""
@@ -127,15 +130,15 @@ def _repeats(losses: pd.DataFrame) -> Claim | None:
     if len(scores) < 2:
         return None
     spread = float(scores["z_published"].std())
-    if_many = spread * (_MANY / scores["published_repeats"].iloc[0]) ** 0.5
+    factor = (_MANY / scores["published_repeats"].iloc[0]) ** 0.5
     sd = stats.mean_and_sd(scores["z_published"].to_numpy(), _ALPHA)["sd"]
     return Claim(
         "Sec. 4",
         "every data set is released 10 million times",
-        FALLS if sd.low * if_many / spread > 1 else STANDS if sd.high < 1 else UNDECIDED,
+        FALLS if sd.low * factor > 1 else STANDS if sd.high < 1 else UNDECIDED,
         f"above n = 16 the authors' program keeps the last of ten rounds: {len(scores)} finite losses "
         f"printed there scatter by {spread:.2f} of what a million releases make them, and by "
-        f"{if_many:.2f} of what ten million would",
+        f"{spread * factor:.2f} of what ten million would",
     )
 
 
@@ -344,10 +347,6 @@ def _cost_of_alternative(times: pd.DataFrame) -> Claim | None:
         f"{cascade:.2f} of its time in the compiled cascade, which looks thresholds up, "
         f"{reference:.2f} in the reference, which sums the series",
     )
-
-
-_ALPHA = 0.001
-"""Error of an interval that tells a longer time from an equal one."""
 
 
 def _paid(releases: pd.DataFrame) -> Claim:
