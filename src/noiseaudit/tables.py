@@ -302,7 +302,10 @@ def read_table(
         raise DamagedFile(f"{path}: no such file") from error
     except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError) as error:
         raise DamagedFile(f"{path}: not a TSV table ({_first_line(error)})") from error
-    if not Path(path).read_bytes().endswith(b"\n"):
+    with Path(path).open("rb") as content:
+        content.seek(-1, os.SEEK_END)
+        whole = content.read() == b"\n"
+    if not whole:
         raise DamagedFile(f"{path}: cut short (no end of line at its end); {_REMEDY}")
     missing = [name for name in [*text, *numbers] if name not in table.columns]
     if missing:
