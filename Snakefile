@@ -8,7 +8,7 @@
 #   snakemake -n                                            what would run, and why
 
 
-configfile: "config/config.yaml"
+configfile: f"{workflow.basedir}/config/config.yaml"
 
 
 report: "results/landing.rst"

@@ -23,7 +23,7 @@ def draw_release(
     origin = tables.provenance(
         {"release": release, "scale": scale, "draws": draws, "batch": batch, "centre": centre},
         seed=tables.OPERATING_SYSTEM,
-        packages=["noiseaudit", "numpy", "pyarrow"],
+        packages=["numpy", "pyarrow"],
     )
     origin["versions"]["opendp"] = releases.answering_version(site, release)
     noise = releases.draw(site, release, scale, draws, batch, centre)

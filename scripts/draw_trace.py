@@ -23,7 +23,7 @@ def draw_trace(variant: str, source: str, scale: str, draws: int, seed: int, sam
     own_bytes = entropy.byte_source(source, seed, "opendp", variant, scale)
     cascade = kernels.Cascade(variant, reference.rational(scale), own_bytes)
     job = {"variant": variant, "entropy": source, "scale": scale, "draws": draws}
-    packages = ["noiseaudit", "numpy", "numba", "pyarrow"]
+    packages = ["numpy", "numba", "pyarrow"]
     origin = tables.provenance(job, tables.OPERATING_SYSTEM if source == "os" else seed, packages)
     tables.write_samples(samples, batches(cascade, draws), origin)
 

@@ -27,7 +27,7 @@ def draw_transforms(draws: int, seed: int, samples: Path) -> None:
         "dptext_nan": kept,
         "dptext_zero": np.where(np.isnan(kept), 0.0, kept),
     }
-    origin = tables.provenance({"draws": draws}, seed, ["noiseaudit", "numpy", "numba"])
+    origin = tables.provenance({"draws": draws}, seed, ["numpy", "numba"])
     tables.write_samples(samples, [columns], origin)
 
 

@@ -10,7 +10,7 @@ import click
 import jinja2
 import pandas as pd
 
-from noiseaudit import jobs, tables
+from noiseaudit import __version__, jobs, tables
 from noiseaudit.published import claims, numbers
 
 TITLES = {
@@ -19,9 +19,8 @@ TITLES = {
     "dpecdf": "The private ECDF of synthpriv",
 }
 
-PACKAGES = ["noiseaudit", "snakemake", "numpy", "scipy", "numba", "pandas", "pyarrow", "matplotlib"]
+PACKAGES = ["snakemake", "numpy", "scipy", "numba", "pandas", "pyarrow", "matplotlib"]
 PACKAGES += ["dp-accounting"]
-
 
 LONGEST_LINE = 8000
 """Docutils takes no line of 10 000 characters; white space in base64 means nothing."""
@@ -44,7 +43,7 @@ def write_landing(
         ],
         numbers=tally(shown["verdict"]),
         figure=wrap(base64.b64encode(figure.read_bytes()).decode(), LONGEST_LINE),
-        versions={name: metadata.version(name) for name in PACKAGES},
+        versions={"noiseaudit": __version__, **{name: metadata.version(name) for name in PACKAGES}},
         wheels={path.stem: hashes(path) for path in pins},
     )
     with tables.replacing(page) as temporary:

@@ -45,23 +45,25 @@ def run(command: click.Command) -> NoReturn:
 
     Exit status 0, or 1 for any error (2 for a wrong command line) after one line on the terminal:
     the script's name and the error's message. Tracebacks go to the log; without one, only those
-    of errors that are not about input (`ValueError`, `OSError`) are shown.
+    of errors that are not about input (`ValueError`, `OSError`) are shown. A script refuses another
+    checkout's library.
     """
-    command.params.append(
-        click.Option(
-            ["--log", "log_file"],
-            type=click.Path(dir_okay=False, path_type=Path),
-            callback=_start_log,
-            expose_value=False,
-            is_eager=True,
-            help="File for the job's log and tracebacks.",
-        )
-    )
-    signal.signal(signal.SIGTERM, _end)
     name = Path(sys.argv[0]).stem
+    logged = click.Option(
+        ["--log", "log_file"],
+        type=click.Path(dir_okay=False, path_type=Path),
+        callback=_start_log,
+        expose_value=False,
+        is_eager=True,
+        help="File for the job's log and tracebacks.",
+    )
+    command.params.append(logged)
+    signal.signal(signal.SIGTERM, _end)
     started = time.monotonic()
     try:
+        _require_own_library(Path(sys.argv[0]))
         status = command.main(standalone_mode=False)
+        log.info("done in %.1f s", time.monotonic() - started)
     except click.ClickException as error:
         _fail(f"{name}: {error.format_message()}", 2)
     except (click.Abort, KeyboardInterrupt):
@@ -71,8 +73,18 @@ def run(command: click.Command) -> NoReturn:
             raise
         log.exception("failed")
         _fail(f"{name}: {' '.join(str(error).split()) or type(error).__name__}", 1)
-    log.info("done in %.1f s", time.monotonic() - started)
+    finally:
+        _end_log()
     sys.exit(status or 0)
+
+
+def _require_own_library(script: Path) -> None:
+    """An environment of another checkout brings that one's library: nothing here would take effect."""
+    own, found = script.resolve().parent.parent / "src/noiseaudit", Path(__file__).parent.resolve()
+    if own.is_dir() and own != found:
+        raise ValueError(
+            f"library: {found} found, {own} expected (`make` here, or set PYTHONPATH to {own.parent})"
+        )
 
 
 def progress(total: int, description: str, unit: str) -> tqdm:
@@ -90,6 +102,12 @@ def _start_log(_: click.Context, __: click.Parameter, log_file: Path | None) -> 
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     log.addHandler(handler)
     log.info("%s", " ".join(sys.argv))
+
+
+def _end_log() -> None:
+    for handler in log.handlers[1:]:
+        log.removeHandler(handler)
+        handler.close()
 
 
 def _logs_to_file() -> bool:

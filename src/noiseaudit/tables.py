@@ -11,10 +11,10 @@ import hashlib
 import json
 import os
 import platform
-import tempfile
+import secrets
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -24,6 +24,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from noiseaudit import __version__
 
 PROVENANCE_KEY = b"noiseaudit"
 DIGESTS_KEY = b"noiseaudit.sha256"
@@ -45,9 +47,10 @@ _UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EFBI
 
 @contextmanager
 def replacing(path: Path | str) -> Iterator[Path]:
-    """A temporary name in ``path``'s folder that becomes ``path`` when the block ends well.
+    """A temporary file in ``path``'s folder that becomes ``path`` when the block ends well.
 
-    When it doesn't, the temporary file is removed and whatever stood at ``path`` stays.
+    Who may read it is for the user's umask to say, as of any file. When the block doesn't end well, the
+    temporary file is removed and whatever stood at ``path`` stays.
 
     Raises
     ------
@@ -55,16 +58,11 @@ def replacing(path: Path | str) -> Iterator[Path]:
         If the file cannot be written, for want of space, say; it names ``path``.
     """
     path = Path(path)
-    temporary = None
+    temporary = path.with_name(f".{path.stem}.{secrets.token_hex(4)}{path.suffix}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(
-            prefix=f".{path.stem}.", suffix=path.suffix, dir=path.parent
-        )
-        os.close(handle)
-        temporary = Path(name)
+        temporary.touch(exist_ok=False)
         yield temporary
-        temporary.chmod(0o644)
         temporary.replace(path)
     except OSError as error:
         if error.errno not in _UNWRITABLE or not _is_about(error, path):
@@ -72,8 +70,8 @@ def replacing(path: Path | str) -> Iterator[Path]:
         reason = os.strerror(error.errno)
         raise OSError(f"{path} cannot be written: {reason}") from error
     finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # it is gone, or never was
+            temporary.unlink()
 
 
 def _is_about(error: OSError, path: Path) -> bool:
@@ -94,13 +92,14 @@ def provenance(job: Mapping[str, Any], seed: int | str, packages: Iterable[str])
     seed : int or str
         The master seed, or `OPERATING_SYSTEM`.
     packages : iterable of str
-        Installed packages whose versions matter.
+        Installed packages whose versions matter, besides Python's and noiseaudit's own.
     """
     return {
         "job": dict(job),
         "seed": seed,
         "versions": {
             "python": platform.python_version(),
+            "noiseaudit": __version__,
             **{package: metadata.version(package) for package in packages},
         },
         "machine": f"{platform.system()} {platform.machine()}",
@@ -223,7 +222,7 @@ def _open_samples(path: Path | str) -> Iterator[pq.ParquetFile]:
         samples = pq.ParquetFile(path, page_checksum_verification=True)
     except FileNotFoundError as error:
         raise DamagedFile(f"{path}: no such file") from error
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:  # the last: names that are no text
         reason = _first_line(error)
         message = f"{path}: truncated, damaged or not Parquet ({reason}); {_REMEDY}"
         raise DamagedFile(message) from error

@@ -5,19 +5,27 @@ import json
 import os
 import sys
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 import yaml
 from packaging.version import Version
 
+ROOT = Path(workflow.basedir)
+
+# A job's `python` is the interpreter that runs Snakemake, whether its environment was activated or
+# not, and imports the library that lies beside the Snakefile, whatever else is installed. Nothing is
+# read from, or written to, the user's home.
+os.environ |= {
+    "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.getenv("PATH", os.defpath)]),
+    "PYTHONPATH": str(ROOT / "src"),
+    "PYTHONNOUSERSITE": "1",
+    "MPLCONFIGDIR": str(ROOT / ".cache/matplotlib"),
+}
+sys.path.insert(0, str(ROOT / "src"))
+
 from noiseaudit import settings
 from noiseaudit.cks20.reference import VARIANTS
-
-# `python` in a shell command is the interpreter that runs Snakemake, whether its environment was
-# activated or not.
-shell.prefix(f'export PATH="{Path(sys.executable).parent}:$PATH"; ')
-
-ROOT = Path(workflow.basedir)
 
 
 def pinned(package):
@@ -31,6 +39,9 @@ def stop(message):
     print(message, file=sys.stderr)
     sys.exit(1)
 
+
+if Path.cwd() != ROOT.resolve():
+    stop(f"--directory: {Path.cwd()} found, {ROOT} expected: the pipeline runs in its own folder")
 
 try:
     settings.check(
@@ -54,12 +65,13 @@ def modules(entry):
     """
     found, pending = set(), [entry]
     while pending:
-        new = set(imported_modules(pending.pop())) - found
+        new = imported_modules(pending.pop()) - found
         found |= new
         pending += new
     return sorted(found)
 
 
+@cache
 def imported_modules(path):
     """Files of the noiseaudit modules that one file imports, with the packages that hold them."""
     names = set()
@@ -68,13 +80,13 @@ def imported_modules(path):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
             names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-    files = []
+    files = set()
     for name in names:
         parts = name.split(".")
         if parts[0] == "noiseaudit":
-            packages = [Path("src", *parts[: i + 1], "__init__.py") for i in range(len(parts))]
-            files += [*packages, Path("src", *parts).with_suffix(".py")]
-    return [str(file) for file in files if (ROOT / file).is_file()]
+            packages = {Path("src", *parts[: i + 1], "__init__.py") for i in range(len(parts))}
+            files |= packages | {Path("src", *parts).with_suffix(".py")}
+    return {str(file) for file in files if (ROOT / file).is_file()}
 
 
 def python_source(path):
