@@ -44,10 +44,10 @@ def seed_sequence(seed: int, *identity: str | int | float) -> np.random.SeedSequ
     Raises
     ------
     ValueError
-        If ``seed`` is negative.
+        If ``seed`` is no integer, or negative.
     """
-    if seed < 0:
-        raise ValueError(f"seed: {seed} found, an integer of at least 0 expected")
+    if not isinstance(seed, int | np.integer) or seed < 0:
+        raise ValueError(f"seed: {seed!r} found, an integer of at least 0 expected")
     digest = hashlib.sha256(json.dumps(identity).encode()).digest()
     return np.random.SeedSequence(seed, spawn_key=np.frombuffer(digest, dtype="<u4").tolist())
 

@@ -29,7 +29,13 @@ def loss(counts: np.ndarray) -> np.ndarray:
 
     Both columns are checked; infinite where one side of a column is empty. A column that is empty
     on both sides says nothing.
+
+    Raises
+    ------
+    ValueError
+        If a table has another shape, a negative count or a data set without votes.
     """
+    _check_counts(counts)
     counts = np.asarray(counts, dtype=float)
     with np.errstate(divide="ignore", invalid="ignore"):
         by_vote = np.abs(np.log(counts[..., 0, :]) - np.log(counts[..., 1, :]))
@@ -42,7 +48,13 @@ def loss_interval(counts: np.ndarray, alpha: float) -> stats.Interval:
     From the Clopper–Pearson intervals of the four probabilities ``P(y | d)``, each at
     ``1 − alpha/4``: all hold at once with probability at least ``1 − alpha``, and then so do the
     bounds on both log-ratios and on the larger one.
+
+    Raises
+    ------
+    ValueError
+        As `loss`; also if alpha is no probability.
     """
+    _check_counts(counts)
     counts = np.asarray(counts)
     share = stats.clopper_pearson(counts, counts.sum(axis=1, keepdims=True), alpha / 4)
     with np.errstate(divide="ignore"):
@@ -51,6 +63,14 @@ def loss_interval(counts: np.ndarray, alpha: float) -> stats.Interval:
     magnitude_low = np.maximum(np.maximum(lowest, -highest), 0.0)
     magnitude_high = np.maximum(np.abs(lowest), np.abs(highest))
     return stats.Interval(float(magnitude_low.max()), float(magnitude_high.max()))
+
+
+def _check_counts(counts: np.ndarray) -> None:
+    counts = np.asarray(counts)
+    if counts.dtype.kind not in "iuf" or counts.shape[-2:] != (2, 2):
+        raise ValueError(f"counts: {counts.tolist()} found, tables of shape (…, 2, 2) expected")
+    if not (counts >= 0).all() or not counts.sum(axis=-1).all():
+        raise ValueError(f"counts: {counts.tolist()} found, votes on both data sets expected")
 
 
 @dataclass(frozen=True)

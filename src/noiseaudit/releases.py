@@ -64,7 +64,7 @@ def draw(
     _require_scale(scale)
     if abs(centre) > LARGEST_SCALE:
         raise ValueError(f"centre: {centre} found, at most {LARGEST_SCALE:g} in size expected")
-    if draws < 1 or batch < 1:
+    if not all(isinstance(size, int) and size >= 1 for size in (draws, batch)):
         raise ValueError(f"draws, batch: {draws}, {batch} found, integers of at least 1 expected")
     noise = {"scale": scale, "draws": draws, "batch": batch, "centre": centre}
     command = _command("draw", site, release, **noise)

@@ -159,6 +159,9 @@ class DiscreteLaplace(IntegerLaw):
     scale: Fraction
     cycle = 1
 
+    def __post_init__(self) -> None:
+        reference.check_scale(self.scale)
+
     @property
     def decay(self) -> float:
         return 1 / float(self.scale)
@@ -227,6 +230,7 @@ def is_enumerable(scale: Fraction) -> bool:
 
 def require_enumerable(scale: Fraction) -> None:
     """Refuse a scale of too many cases with a `ValueError` (see `is_enumerable`)."""
+    reference.check_scale(scale)
     if not is_enumerable(scale):
         raise ValueError(
             f"scale: {scale} found, a rational of smaller terms expected (numerator at most "
@@ -242,8 +246,7 @@ def discrete_laplace(scale: Fraction, variant: str) -> IntegerLaw:
     ValueError
         If the scale is not positive, too large to enumerate, or the variant unknown.
     """
-    if scale <= 0:
-        raise ValueError(f"scale: {scale} found, a rational above 0 expected")
+    reference.check_scale(scale)
     if variant not in VARIANTS:
         raise ValueError(f"variant: {variant!r} found, one of {', '.join(VARIANTS)} expected")
     return FaultyDiscreteLaplace(scale) if variant == "faulty" else DiscreteLaplace(scale)
@@ -266,8 +269,7 @@ def discrete_gaussian(scale: Fraction, variant: str) -> np.ndarray:
     ValueError
         As `discrete_laplace`.
     """
-    if scale <= 0:
-        raise ValueError(f"scale: {scale} found, a rational above 0 expected")
+    reference.check_scale(scale)
     variance = scale**2
     t = isqrt(variance.numerator // variance.denominator) + 1
     magnitudes = range(12 * ceil(scale) + 1)

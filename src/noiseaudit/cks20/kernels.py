@@ -10,15 +10,16 @@ from __future__ import annotations
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from filelock import FileLock
-from numba import njit
-from numba.core.errors import NumbaError
+from numba import config, njit
 from numba.extending import overload
 
+from noiseaudit import tables
 from noiseaudit.cks20 import reference
 from noiseaudit.cks20.reference import LAYERS
 
@@ -247,22 +248,32 @@ def _compile(variant: str, traced: bool) -> None:
     """Compile a kernel, or load what an earlier process kept, by drawing nothing.
 
     One process at a time: Numba's index of what it keeps is not made for two that write to it, and one
-    variant's code could come to stand under another's name.
+    variant's code could come to stand under another's name. Numba does not notice a changed bit
+    either, and runs it: what does not match its digest is removed, and compiled anew.
     """
     traces = np.empty((0, len(LAYERS)), dtype=np.int64) if traced else None
     nothing, no_draws = np.empty(0, dtype=np.uint8), np.empty(0, dtype=np.int64)
     kept = Path(_draw_many.stats.cache_path)
     kept.mkdir(parents=True, exist_ok=True)
+    record = kept / "kernels.sha256"
     with FileLock(kept / "kernels.lock"):
-        try:
-            _draw_many(_VARIANTS[variant], nothing, _NO_TABLE, _ONE, _ONE, no_draws, traces)
-        except (NumbaError, OSError, MemoryError):
-            raise  # a variant's own code does not compile, or the machine has no room for it
-        except Exception as error:
-            raise ValueError(
-                f"{kept}: damaged compiled kernels found; remove its files *.nbi and *.nbc, and they "
-                "are compiled anew"
-            ) from error
+        digests = _digests(kept)
+        if digests != (record.read_text(encoding="utf-8") if record.exists() else ""):
+            for path in kept.glob(_KEPT):
+                path.unlink()
+        _draw_many(_VARIANTS[variant], nothing, _NO_TABLE, _ONE, _ONE, no_draws, traces)
+        if _digests(kept) != digests:
+            with tables.replacing(record) as temporary:
+                temporary.write_text(_digests(kept), encoding="utf-8")
+
+
+_KEPT = "kernels.*.nb?"
+
+
+def _digests(folder: Path) -> str:
+    """Of all compiled code in a folder, a line each."""
+    paths = sorted(folder.glob(_KEPT))
+    return "".join(f"{sha256(path.read_bytes()).hexdigest()} {path.name}\n" for path in paths)
 
 
 def _lowest_terms(d: int) -> np.ndarray:
@@ -296,6 +307,11 @@ def _table(variant: str, d: int) -> np.ndarray:
     return _lowest_terms(d) if d <= LARGEST_TABLE else _NO_TABLE
 
 
+def _check_count(count: int) -> None:
+    if not isinstance(count, int | np.integer) or count < 0:
+        raise ValueError(f"count: {count!r} found, an integer of at least 0 expected")
+
+
 class Cascade:
     """A discrete Laplace sampler that draws in bulk.
 
@@ -312,16 +328,23 @@ class Cascade:
     Raises
     ------
     ValueError
-        If the variant is unknown or the scale out of range.
+        If the variant is unknown, the scale out of range, or Numba told not to compile.
+    TypeError
+        If the scale is no rational: a float is one only at its binary value, ``Fraction(2.5)``.
     """
 
     def __init__(self, variant: str, scale: Fraction, source: reference.Source) -> None:
+        if config.DISABLE_JIT:
+            raise ValueError(
+                "NUMBA_DISABLE_JIT: set, but the kernels are made by the compiler; unset it"
+            )
         if variant not in _VARIANTS:
             known = ", ".join(_VARIANTS)
             raise ValueError(f"variant: {variant!r} found, one of {known} expected")
-        if scale <= 0 or max(scale.numerator, scale.denominator) >= LARGEST_TERM:
+        reference.check_scale(scale)
+        if max(scale.numerator, scale.denominator) >= LARGEST_TERM:
             raise ValueError(
-                f"scale: {scale} found, a rational above 0 with terms below {LARGEST_TERM} expected"
+                f"scale: {scale} found, a rational with terms below {LARGEST_TERM} expected"
             )
         if variant == "taylor" and scale.numerator > LARGEST_TABLE:
             raise ValueError(
@@ -348,13 +371,15 @@ class Cascade:
         self._unread = np.empty(0, dtype=np.uint8)
 
     def draw(self, count: int) -> np.ndarray:
-        """The next ``count`` draws, int64."""
+        """The next ``count`` draws, int64; `ValueError` unless count is an integer of at least 0."""
+        _check_count(count)
         outputs = np.empty(count, dtype=np.int64)
         self._fill(outputs, None)
         return outputs
 
     def trace(self, count: int) -> dict[str, np.ndarray]:
         """The next ``count`` draws with the first output of each layer in each; see `LAYERS`."""
+        _check_count(count)
         traces = np.full((count, len(LAYERS)), UNREACHED, dtype=np.int64)
         self._fill(np.empty(count, dtype=np.int64), traces)
         return {name: traces[:, column] for column, name in enumerate(LAYERS)}

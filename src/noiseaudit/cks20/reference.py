@@ -11,6 +11,7 @@ import functools
 from collections.abc import Callable
 from fractions import Fraction
 from math import factorial, gcd, isqrt
+from numbers import Rational
 from typing import Any, Protocol
 
 import numpy as np
@@ -142,6 +143,7 @@ class Sampler:
 
     def discrete_laplace(self, scale: Fraction) -> int:
         """An integer x with probability proportional to e^−|x|/s."""
+        check_scale(scale)
         self.trace = {}
         x = self._signed_magnitude(scale)
         self.trace["discrete_laplace"] = x
@@ -149,6 +151,7 @@ class Sampler:
 
     def discrete_gaussian(self, scale: Fraction) -> int:
         """An integer x with probability proportional to e^−x²/2s² (Algorithm 3)."""
+        check_scale(scale)
         self.trace = {}
         variance = scale**2
         t = isqrt(variance.numerator // variance.denominator) + 1  # ⌊s⌋ + 1
@@ -199,6 +202,18 @@ class Taylor(Sampler):
 
 VARIANTS: dict[str, type[Sampler]] = {"faulty": Faulty, "fixed": Fixed, "taylor": Taylor}
 """The samplers by the name of their variant."""
+
+
+def check_scale(scale: Rational) -> None:
+    """Raise TypeError unless a scale is a rational, and ValueError unless it is above 0.
+
+    A float is a rational only at its binary value, ``Fraction(2.5)``: to take it for one is the
+    caller's choice.
+    """
+    if not isinstance(scale, Rational):
+        raise TypeError(f"scale: {scale!r} found, a Fraction expected")
+    if scale <= 0:
+        raise ValueError(f"scale: {scale} found, a rational above 0 expected")
 
 
 def rational(text: str) -> Fraction:
