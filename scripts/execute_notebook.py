@@ -1,18 +1,33 @@
-"""Execute a notebook into a copy that is the same, byte for byte, on every run."""
+"""Execute a notebook into a copy that is the same, byte for byte, on every run and machine."""
 
+import json
+import logging
 import os
+import re
+import resource
+import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import click
 import nbformat
 import papermill
+from nbclient.exceptions import DeadKernelError
+from papermill.translators import papermill_translators
 from traitlets.config import Config
 
 from noiseaudit import jobs, tables
+from noiseaudit.wheels import gist
 
 LONGEST_SOCKET = 103
 """Bytes that the path of a socket may have on every system."""
+
+FEWEST_FILES = 256
+"""That may be open at once: a kernel and its sockets need some seventy."""
+
+KERNEL = 'exec "$0" -m ipykernel_launcher -f "$1" --IPKernelApp.log_level=CRITICAL 2>"$2"'
+"""How the kernel is started: by this Python, whatever kernels the user has; its last words are kept."""
 
 
 @click.command(help=__doc__)
@@ -24,39 +39,122 @@ LONGEST_SOCKET = 103
     "parameters",
     nargs=2,
     multiple=True,
-    help="Name and value of a parameter; may be repeated.",
+    help="Name and value of a parameter; may be repeated. What reads as JSON (a number, true, a "
+    "list) is that, all else is text; quoted JSON is text that looks like a number.",
 )
 def execute_notebook(
     notebook: Path, executed: Path, parameters: tuple[tuple[str, str], ...]
 ) -> None:
-    os.environ["PYTHONHASHSEED"] = "0"
-    with tables.replacing(executed) as temporary, tempfile.TemporaryDirectory() as sockets:
+    logging.getLogger("papermill").addHandler(logging.NullHandler())  # it is silent on the terminal
+    values = {name: value_of(text) for name, text in parameters}
+    check_names(notebook, values)
+    allow_open_files()
+    with tables.replacing(executed) as temporary, tempfile.TemporaryDirectory() as folder:
         # By files: two kernels that start at once might pick the same free port.
-        if len(os.fsencode(f"{sockets}/kernel-ipc-5")) > LONGEST_SOCKET:
+        if len(os.fsencode(f"{folder}/kernel-ipc-5")) > LONGEST_SOCKET:
             raise ValueError(
                 f"TMPDIR: {tempfile.gettempdir()} found, a shorter path expected: a notebook's kernel is "
                 "spoken to through files there"
             )
-        kernel = {"transport": "ipc", "connection_file": f"{sockets}/kernel.json"}
-        try:
-            papermill.execute_notebook(
-                notebook,
-                temporary,
-                dict(parameters),
-                kernel_name="python3",
-                progress_bar=False,
-                config=Config(KernelManager=kernel),
-                # Else a pause between two prints makes two outputs of one.
-                coalesce_streams=True,
-                extra_arguments=["--IPKernelApp.log_level=CRITICAL"],
-            )
-        except papermill.PapermillExecutionError as error:
-            jobs.log.exception("the notebook failed")
-            message = f"{notebook}, cell {error.exec_count}: {error.ename}: {error.evalue}"
-            raise ValueError(message) from error
+        os.environ.update(settings_of_its_own(Path(folder)))
+        run(notebook, temporary, values, Path(folder))
         content = nbformat.read(temporary, as_version=4)
         remove_traces(content)
         nbformat.write(content, temporary)
+
+
+def value_of(text: str) -> object:
+    """A parameter's value, as it is written on the command line."""
+    with suppress(ValueError):
+        return json.loads(text)
+    return text
+
+
+def check_names(notebook: Path, values: dict[str, object]) -> None:
+    """Refuse what the notebook's cell of parameters does not set: papermill would pass it by."""
+    python = papermill_translators.find_translator("python3", "python")
+    cells = nbformat.read(notebook, as_version=4).cells
+    tagged = [cell for cell in cells if "parameters" in cell.metadata.get("tags", [])]
+    known = [parameter.name for cell in tagged for parameter in python.inspect(cell)]
+    for name in values:
+        if name not in known:
+            raise ValueError(f"parameter: {name!r} found, one of {', '.join(known)} expected")
+
+
+def allow_open_files() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < FEWEST_FILES:
+        raise ValueError(f"ulimit -n: {hard} open files found, {FEWEST_FILES} or more expected")
+    if soft < FEWEST_FILES:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (FEWEST_FILES, hard))
+
+
+def settings_of_its_own(folder: Path) -> dict[str, str]:
+    """An environment in which IPython and Jupyter know none of the user's settings and kernels."""
+    kernel = folder / "kernels/python3"
+    kernel.mkdir(parents=True)
+    words = str(last_words(folder))
+    argv = ["/bin/sh", "-c", KERNEL, sys.executable, "{connection_file}", words]
+    described = {"argv": argv, "display_name": "Python 3 (ipykernel)", "language": "python"}
+    (kernel / "kernel.json").write_text(json.dumps(described), encoding="utf-8")
+    return {
+        "IPYTHONDIR": str(folder / "ipython"),
+        "JUPYTER_NO_CONFIG": "1",
+        "JUPYTER_PATH": str(folder),  # looked through first
+        "JUPYTER_DATA_DIR": str(folder / "data"),
+        "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
+        "PYTHONHASHSEED": "0",
+    }
+
+
+def last_words(folder: Path) -> Path:
+    """The file of what the kernel says to nobody."""
+    return folder / "stderr"
+
+
+def run(notebook: Path, temporary: Path, values: dict[str, object], folder: Path) -> None:
+    """Execute with papermill; a cell that fails, or a kernel that dies, ends in a `ValueError`."""
+    kernel = {"transport": "ipc", "connection_file": f"{folder}/kernel.json"}
+    try:
+        papermill.execute_notebook(
+            notebook,
+            temporary,
+            values,
+            kernel_name="python3",
+            language="python",
+            progress_bar=False,
+            config=Config(KernelManager=kernel),
+            # Else a pause between two prints makes two outputs of one.
+            coalesce_streams=True,
+        )
+    except papermill.PapermillExecutionError as error:
+        jobs.log.exception("the notebook failed")
+        message = f"{notebook}, cell {error.exec_count}: {error.ename}: {error.evalue}"
+        raise ValueError(message) from error
+    except (DeadKernelError, RuntimeError) as error:  # the second where it never began
+        place = f"{notebook}, {cell_at_work(temporary)}"
+        words = gist_of(last_words(folder).read_text(encoding="utf-8", errors="replace"))
+        raise ValueError(f"{place}: its kernel died; its last words: {words}") from error
+
+
+def cell_at_work(temporary: Path) -> str:
+    """The last cell that papermill had begun when it wrote the copy, by its execution count."""
+    with suppress(Exception):  # nothing that can be read was written
+        cells = nbformat.read(temporary, as_version=4).cells
+        begun = [
+            cell
+            for cell in cells
+            if cell.cell_type == "code" and cell.metadata["papermill"]["status"] != "pending"
+        ]
+        if begun:
+            return f"cell {len(begun)}"
+    return "before its first cell"
+
+
+def gist_of(said: str) -> str:
+    """The errors named in a traceback, or the end of anything else."""
+    errors = re.findall(r"^(?:\w+\.)*\w*(?:Error|Exception|Interrupt)\b.*", said, re.M)
+    return "; ".join(dict.fromkeys(errors)) or gist(said)
 
 
 def remove_traces(content: nbformat.NotebookNode) -> None:
