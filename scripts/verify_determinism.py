@@ -1,9 +1,9 @@
 """Run the pipeline again and again, on 1 core and on 2, and compare every byte of its outputs.
 
-The first run makes everything. Each later run takes over what cannot repeat, the draws from the
-operating system's entropy and the measured times, makes all the rest anew under another number of
-cores, hash seed, locale and time zone, and must come to the same bytes. Only what attacks the operating
-system's entropy anew is not compared; how much that is stands at the end.
+The first run makes everything, or the TARGETS named. Each later run takes over what cannot repeat, the
+draws from the operating system's entropy and the measured times, makes all the rest anew under another
+number of cores, hash seed, locale and time zone, and must come to the same bytes. Only what attacks the
+operating system's entropy anew is not compared; how much that is stands at the end.
 """
 
 import hashlib
@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import click
@@ -48,25 +49,29 @@ UNSEEDED = (
 @click.command(help=__doc__)
 @click.option("--configfile", default="config/quick.yaml", show_default=True)
 @click.option("--runs", default=len(RUNS), type=click.IntRange(1, len(RUNS)), show_default=True)
+@click.argument("targets", nargs=-1)
 @click.option(
     "--folder",
     type=click.Path(path_type=Path),
     help="Where the runs are made; a temporary folder by default, removed at the end.",
 )
-def verify_determinism(configfile: str, runs: int, folder: Path | None) -> None:
+def verify_determinism(
+    configfile: str, runs: int, folder: Path | None, targets: tuple[str, ...]
+) -> None:
+    make = partial(snakemake, configfile, targets or ("all",))
     with tempfile.TemporaryDirectory(prefix="noiseaudit-") as temporary:
         top = folder or Path(temporary)
         first = top / "first"
         if not first.exists():
             copy_of_project(first)
-        snakemake(first, configfile, {"cores": "2"})
+        make(first, {"cores": "2"})
         expected = digests(first)
         for number, settings in enumerate(RUNS[:runs], start=1):
             again = top / f"run-{number}"
             shutil.rmtree(again, ignore_errors=True)
             subprocess.run(["cp", "-al", first, again], check=True)
             remove_outputs(again)
-            snakemake(again, configfile, settings)
+            make(again, settings)
             compare(expected, digests(again), settings)
             shutil.rmtree(again)
     unseeded = sum(name.startswith(UNSEEDED) for name in expected)
@@ -88,16 +93,17 @@ def copy_of_project(folder: Path) -> None:
     shutil.copytree(root, folder, ignore=left_out)
 
 
-def snakemake(folder: Path, configfile: str, settings: dict[str, str]) -> None:
+def snakemake(
+    configfile: str, targets: tuple[str, ...], folder: Path, settings: dict[str, str]
+) -> None:
     environment = os.environ | {name: value for name, value in settings.items() if name.isupper()}
     installed = subprocess.run(["locale", "-a"], capture_output=True, text=True, check=False).stdout
     if settings.get("LC_ALL", "C").replace("UTF-8", "utf8") not in installed.split():
         print(f"locale {settings.get('LC_ALL')}: not on this machine, C stands in", file=sys.stderr)
-    environment["PYTHONPATH"] = str(folder / "src")
     command = [sys.executable, "-m", "snakemake", "--cores", settings["cores"], "--quiet", "all"]
     print(f"running with {describe(settings)}", file=sys.stderr)
     run = subprocess.run(
-        [*command, "--configfile", configfile],
+        [*command, *targets, "--configfile", configfile],
         cwd=folder, env=environment, stderr=subprocess.PIPE, text=True, check=False,
     )  # fmt: skip
     if run.returncode != 0:

@@ -1,15 +1,23 @@
 """The project on small samples, run once for all tests that look at its outputs."""
 
+import contextlib
 import hashlib
+import io
 import os
+import runpy
 import shutil
+import signal
 import subprocess
 import sys
+import traceback
 from pathlib import Path
+from subprocess import CompletedProcess
+from unittest import mock
 
 import pytest
 from filelock import FileLock
 from hypothesis import settings
+from pathspec import GitIgnoreSpec
 
 import verify_determinism
 
@@ -32,9 +40,23 @@ LONGEST = ("test_recovery", "test_determinism", "test_kernels", "test_pipeline")
 
 
 def pytest_collection_modifyitems(items):
-    """The longest files first, then the others as they come."""
+    """The longest files first, then the others as they come; what runs the pipeline is marked."""
     order = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: order.get(item.path.stem, len(order)))
+    for item in items:
+        if {"finished", "sources"} & set(item.fixturenames):
+            item.add_marker("pipeline")
+
+
+def source_files() -> list[Path]:
+    """The project's files, relative to its folder, without what .gitignore names: what is made."""
+    ignored = GitIgnoreSpec.from_lines((ROOT / ".gitignore").read_text("utf-8").splitlines())
+    found = []
+    for folder, folders, names in os.walk(ROOT):
+        place = Path(folder).relative_to(ROOT)
+        folders[:] = [n for n in folders if n != ".git" and not ignored.match_file(f"{place / n}/")]
+        found += [place / name for name in names if not ignored.match_file(place / name)]
+    return found
 
 
 class Project:
@@ -50,24 +72,16 @@ class Project:
 
     @classmethod
     def copy_of_sources(cls, folder: Path) -> "Project":
-        listed = subprocess.run(
-            ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        for name in filter(None, listed.stdout.split("\0")):
-            if (ROOT / name).is_file():
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, folder / name)
+        for name in source_files():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
         # What set-up compiled is good for a copy of the same age.
         (folder / KERNELS).mkdir()
-        for path in (ROOT / KERNELS).glob("*.nb?"):
+        for path in (ROOT / KERNELS).glob("kernels.*"):
             shutil.copy2(path, folder / KERNELS)
         return cls(folder)
 
-    def run(self, *command: str, **more: str) -> subprocess.CompletedProcess:
+    def run(self, *command: str, **more: str) -> CompletedProcess:
         return subprocess.run(
             command,
             cwd=self.folder,
@@ -82,8 +96,32 @@ class Project:
         files = config.split()
         return self.run("snakemake", "--cores", "2", *arguments, "--configfile", *files, **more)
 
-    def script(self, name: str, *arguments: object) -> subprocess.CompletedProcess:
-        return self.run("python", f"scripts/{name}.py", *map(str, arguments))
+    def process(self, name: str, *arguments: object, **more: str) -> CompletedProcess:
+        """A script of the copy, by hand."""
+        return self.run("python", f"scripts/{name}.py", *map(str, arguments), **more)
+
+    def script(self, name: str, *arguments: object) -> CompletedProcess:
+        """The same script in this process and folder: what it imports is imported once for all tests."""
+        command = [str(ROOT / f"scripts/{name}.py"), *map(str, arguments)]
+        out, err, status = io.StringIO(), io.StringIO(), 0
+        handler = signal.getsignal(signal.SIGTERM)
+        with (
+            contextlib.chdir(self.folder),
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+            mock.patch.object(sys, "argv", command),
+            mock.patch.dict(os.environ),
+        ):
+            try:
+                runpy.run_path(command[0], run_name="__main__")
+            except SystemExit as end:
+                status = end.code
+            except Exception:
+                traceback.print_exc()
+                status = 1
+            finally:
+                signal.signal(signal.SIGTERM, handler)
+        return CompletedProcess(command, status, out.getvalue(), err.getvalue())
 
     def outputs(self) -> dict[str, str]:
         """Checksums of everything that the pipeline made."""
@@ -120,6 +158,17 @@ def finished(tmp_path_factory, worker_id) -> Project:
             outcome.write_text(run.stderr[-5000:] if run.returncode else "")
     assert outcome.read_text() == ""
     return Project(folder)
+
+
+@pytest.fixture(scope="session")
+def report(finished) -> Path:
+    """The page of `make report`, made once."""
+    page = finished.folder.with_name("report.html")
+    with FileLock(page.with_suffix(".lock")):
+        if not page.exists():
+            run = finished.snakemake("--report", str(page))
+            assert run.returncode == 0, run.stderr
+    return page
 
 
 def untouched(finished: Project) -> FileLock:

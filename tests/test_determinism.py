@@ -4,34 +4,50 @@ The whole of the small samples is made again, under other numbers of cores, hash
 time zones, by `test_recovery`.
 """
 
+import shutil
+
 import pytest
 
 import verify_determinism
+from noiseaudit import tables
 
-WITHOUT_WHEELS = """
-opendp: {releases: [], scales: [3], contrast: {scale: 3}, deep: {draws: 100_000},
-  traces: {entropies: [pcg64], scales: [3], draws: 100_000}, false_alarms: {traces: 10},
-  exact: {largest_scale: 100, compositions: [1]}}
-dpecdf: {releases: [], repeats: 100, false_alarms: {audits: 10, repeats: 100},
-  utility: {epsilons: [1], bins: [10], rows: [100], repetitions: 2}}
+TINY = """
 dptext: {mechanisms: [laplace], dimensions: [1, 2], repeats: 1000, repetitions: 2,
   panel_draws: 100, benchmark: {repeats: [1000, 2000]}}
 """
 
 
-def test_the_script_runs_twice_and_finds_the_same_bytes_without_wheels(sources, tmp_path):
-    (sources.folder / "config/none.yaml").write_text(WITHOUT_WHEELS, encoding="utf-8")
-    run = sources.script(
-        "verify_determinism", "--configfile", "config/none.yaml", "--runs", 1,
-        "--folder", tmp_path / "runs",
+def test_the_script_runs_twice_and_finds_the_same_bytes(sources, tmp_path):
+    (sources.folder / "config/tiny.yaml").write_text(TINY, encoding="utf-8")
+    run = sources.process(
+        "verify_determinism", "--configfile", "config/tiny.yaml", "--runs", 1,
+        "--folder", tmp_path / "runs", "dptext",
     )  # fmt: skip
     assert run.returncode == 0, run.stderr[-3000:]
     assert "outputs equal in 2 runs; " in run.stdout
-    first = tmp_path / "runs/first"
-    assert not list(first.glob("resources/opendp/*"))
-    assert not list(first.glob("resources/synthpriv/*"))
-    for name in ("dptext/losses", "comparison", "claims"):
-        assert (first / f"results/{name}.tsv").is_file()
+    assert (tmp_path / "runs/first/results/dptext/losses.tsv").is_file()
+
+
+WITHOUT_WHEELS = "opendp: {releases: []}\ndpecdf: {releases: []}\n"
+
+
+def test_what_needs_no_wheel_runs_without_one(spare):
+    """Of the finished project only what differs is made: all other jobs are the same ones."""
+    (spare.folder / "config/none.yaml").write_text(WITHOUT_WHEELS, encoding="utf-8")
+    for package in ("opendp", "synthpriv"):
+        shutil.rmtree(spare.folder / f"resources/{package}")
+    shutil.rmtree(spare.folder / "results/opendp/samples")
+    joined = ("comparison", "claims", "dpecdf/audit")
+    for name in joined:
+        (spare.folder / f"results/{name}.tsv").unlink()
+    run = spare.snakemake(config="config/quick.yaml config/none.yaml")
+    assert run.returncode == 0, run.stderr[-3000:]
+    assert not list((spare.folder / "resources").glob("*/*.*.*"))
+    rows = {name: tables.read_table(spare.folder / f"results/{name}.tsv") for name in joined}
+    assert set(rows["comparison"]["source"]) == set(rows["claims"]["source"]) == {"dptext"}
+    assert set(rows["dpecdf/audit"]["subject"]) == {"hardened"}
+    again = spare.snakemake("-n", config="config/quick.yaml config/none.yaml")
+    assert "Nothing to be done" in again.stdout + again.stderr
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,7 @@ def imports(path: Path) -> set[str]:
 
 
 FLOORS = [
+    ["__version__"],
     ["entropy", "stats", "tables", "jobs", "wheels", "settings", "_draw_from_wheel"],
     ["mechanisms", "releases", "cks20"],
     ["attack", "dpecdf"],
@@ -88,6 +89,7 @@ def test_arrows_run_downwards(path):
         assert parts[0] != "matplotlib" or room == "figures"
 
 
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="no git checkout: an unpacked archive")
 def test_no_outputs_are_committed():
     listed = subprocess.run(
         ["git", "ls-files", "results", "figures", "resources/opendp", "resources/synthpriv"],

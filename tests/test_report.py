@@ -32,14 +32,6 @@ def browser(tmp_path_factory):
     driver.quit()
 
 
-@pytest.fixture(scope="module")
-def report(finished, tmp_path_factory):
-    page = tmp_path_factory.mktemp("report") / "report.html"
-    run = finished.snakemake("--report", str(page))
-    assert run.returncode == 0, run.stderr
-    return page
-
-
 def requested(browser) -> set[str]:
     """Hosts that the page asked since the last time."""
     messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]

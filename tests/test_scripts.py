@@ -1,22 +1,36 @@
 """Scripts by their command line."""
 
-from pathlib import Path
-
 import nbformat
 import pandas as pd
 import pytest
 
+from conftest import ROOT, Project
 from noiseaudit import tables
 
-SCRIPTS = sorted(path.stem for path in (Path(__file__).parent.parent / "scripts").glob("*.py"))
+SCRIPTS = sorted(path.stem for path in (ROOT / "scripts").glob("*.py"))
+
+
+@pytest.fixture(scope="module")
+def here() -> Project:
+    """The project where it stands, for scripts that write elsewhere."""
+    return Project(ROOT)
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_each_script_explains_itself(sources, name):
-    run = sources.script(name, "--help")
+def test_each_script_explains_itself(here, name):
+    run = here.script(name, "--help")
     assert run.returncode == 0
     assert run.stdout.startswith("Usage: ")
     assert "--log" in run.stdout
+
+
+def test_a_script_by_hand(here, tmp_path):
+    """In a process of its own, as a user starts it: with a result, and with one line."""
+    run = here.process("plot_taylor_bracket", "--figure", tmp_path / "bracket.png")
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+    assert (tmp_path / "bracket.png").is_file()
+    run = here.process("plot_taylor_bracket", "--figure", tmp_path / "bracket.jpg")
+    assert fails(run, "plot_taylor_bracket: figure: ", "a name that ends in .png expected")
 
 
 def sample(finished, release="0.14.1"):
@@ -128,7 +142,7 @@ def test_a_bad_alpha(finished, tmp_path, alpha):
         ("--seed", "-1", ["seed: -1 found"]),
     ],
 )
-def test_attacking_with_a_bad_argument(finished, tmp_path, option, value, words):
+def test_attacking_with_a_bad_argument(here, tmp_path, option, value, words):
     arguments = {
         "--mechanism": "laplace",
         "--dimension": "2",
@@ -138,7 +152,7 @@ def test_attacking_with_a_bad_argument(finished, tmp_path, option, value, words)
         "--table": tmp_path / "counts.tsv",
         option: value,
     }
-    run = finished.script("count_votes", *[part for pair in arguments.items() for part in pair])
+    run = here.script("count_votes", *[part for pair in arguments.items() for part in pair])
     assert fails(run, "count_votes: ", *words)
     assert list(tmp_path.iterdir()) == []
 
@@ -169,7 +183,7 @@ def test_a_sample_says_where_it_came_from(finished):
 
 
 def test_a_failing_notebook_leaves_nothing_but_its_log(finished, tmp_path):
-    run = finished.script(
+    run = finished.process(
         "execute_notebook", "--notebook", "notebooks/opendp.ipynb", "--executed",
         tmp_path / "out.ipynb", "-p", "tables", "/nowhere", "--log", tmp_path / "job.log",
     )  # fmt: skip
@@ -177,13 +191,13 @@ def test_a_failing_notebook_leaves_nothing_but_its_log(finished, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["job.log"]
 
 
-def test_a_pause_between_prints_makes_no_second_output(sources, tmp_path):
+def test_a_pause_between_prints_makes_no_second_output(here, tmp_path):
     """The kernel sends what was printed every fifth of a second; the executed copy is one text."""
     notebook = nbformat.v4.new_notebook()
     source = "import time\nfor line in 'abc':\n    print(line)\n    time.sleep(0.3)"
     notebook.cells = [nbformat.v4.new_code_cell(source)]
     nbformat.write(notebook, tmp_path / "slow.ipynb")
-    run = sources.script(
+    run = here.process(
         "execute_notebook", "--notebook", tmp_path / "slow.ipynb", "--executed",
         tmp_path / "out.ipynb",
     )  # fmt: skip
@@ -192,14 +206,14 @@ def test_a_pause_between_prints_makes_no_second_output(sources, tmp_path):
     assert cell.outputs == [{"output_type": "stream", "name": "stdout", "text": "a\nb\nc\n"}]
 
 
-def test_a_place_too_deep_for_sockets_is_named(sources, tmp_path):
+def test_a_place_too_deep_for_sockets_is_named(here, tmp_path):
     deep = tmp_path / ("deep" * 25)
     deep.mkdir()
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1")])
     nbformat.write(notebook, tmp_path / "one.ipynb")
-    run = sources.run(
-        "python", "scripts/execute_notebook.py", "--notebook", str(tmp_path / "one.ipynb"),
-        "--executed", str(tmp_path / "out.ipynb"), TMPDIR=str(deep),
+    run = here.process(
+        "execute_notebook", "--notebook", tmp_path / "one.ipynb",
+        "--executed", tmp_path / "out.ipynb", TMPDIR=str(deep),
     )  # fmt: skip
     assert fails(run, f"TMPDIR: {deep} found, a shorter path expected")
     assert not (tmp_path / "out.ipynb").exists()
@@ -241,23 +255,23 @@ def counts(project, tmp_path, **changed):
         ("seed", -1, ["seed: -1 found"]),
     ],
 )
-def test_counting_with_a_bad_argument(sources, tmp_path, option, value, words):
-    assert fails(counts(sources, tmp_path / "out", **{option: value}), "count_draws: ", *words)
+def test_counting_with_a_bad_argument(here, tmp_path, option, value, words):
+    assert fails(counts(here, tmp_path / "out", **{option: value}), "count_draws: ", *words)
     assert not (tmp_path / "out").exists()
 
 
-def test_parts_add_up_and_a_missing_one_is_noticed(sources, tmp_path):
+def test_parts_add_up_and_a_missing_one_is_noticed(here, tmp_path):
     parts = [tmp_path / f"{part}.tsv" for part in (1, 2)]
     for part, path in enumerate(parts, start=1):
-        assert counts(sources, tmp_path, part=part, counts=path, draws=100_001).returncode == 0
+        assert counts(here, tmp_path, part=part, counts=path, draws=100_001).returncode == 0
     table = tmp_path / "deep.tsv"
     arguments = ["--alpha", "1e-6", "--table", table]
-    assert sources.script("tabulate_deep", *arguments, *parts).returncode == 0
+    assert here.script("tabulate_deep", *arguments, *parts).returncode == 0
     (row,) = tables.read_table(table, text=["variant", "scale"]).itertuples()
     assert (row.variant, row.scale, row.samples) == ("fixed", "10", 100_001)
     assert row.verdict == "no deviation found"
     table.unlink()
-    run = sources.script("tabulate_deep", *arguments, parts[0])
+    run = here.script("tabulate_deep", *arguments, parts[0])
     assert fails(run, "counts of fixed, scale 10: 50000 draws found, 100001 expected")
     assert not table.exists()
 
