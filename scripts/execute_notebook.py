@@ -141,13 +141,9 @@ def cell_at_work(temporary: Path) -> str:
     """The last cell that papermill had begun when it wrote the copy, by its execution count."""
     with suppress(Exception):  # nothing that can be read was written
         cells = nbformat.read(temporary, as_version=4).cells
-        begun = [
-            cell
-            for cell in cells
-            if cell.cell_type == "code" and cell.metadata["papermill"]["status"] != "pending"
-        ]
-        if begun:
-            return f"cell {len(begun)}"
+        begun = [cell for cell in cells if cell.metadata["papermill"]["start_time"]]
+        if numbers := [cell.cell_type for cell in begun].count("code"):
+            return f"cell {numbers}"
     return "before its first cell"
 
 

@@ -100,10 +100,10 @@ def snakemake(
     installed = subprocess.run(["locale", "-a"], capture_output=True, text=True, check=False).stdout
     if settings.get("LC_ALL", "C").replace("UTF-8", "utf8") not in installed.split():
         print(f"locale {settings.get('LC_ALL')}: not on this machine, C stands in", file=sys.stderr)
-    command = [sys.executable, "-m", "snakemake", "--cores", settings["cores"], "--quiet", "all"]
+    command = [sys.executable, "-m", "snakemake", *targets, "--cores", settings["cores"]]
     print(f"running with {describe(settings)}", file=sys.stderr)
     run = subprocess.run(
-        [*command, *targets, "--configfile", configfile],
+        [*command, "--quiet", "all", "--configfile", configfile],
         cwd=folder, env=environment, stderr=subprocess.PIPE, text=True, check=False,
     )  # fmt: skip
     if run.returncode != 0:

@@ -64,9 +64,8 @@ class Project:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        # Jobs import the copy's library, not the installed one.
+        # The library that is installed is another: the original's.
         self.environment = os.environ | {
-            "PYTHONPATH": str(folder / "src"),
             "PATH": os.pathsep.join([str(TOOLS), os.environ["PATH"]]),
         }
 
@@ -81,11 +80,12 @@ class Project:
             shutil.copy2(path, folder / KERNELS)
         return cls(folder)
 
-    def run(self, *command: str, **more: str) -> CompletedProcess:
+    def run(self, *command: str, umask: int = -1, **more: str) -> CompletedProcess:
         return subprocess.run(
             command,
             cwd=self.folder,
             env=self.environment | more,
+            umask=umask,
             capture_output=True,
             text=True,
             check=False,
@@ -98,7 +98,8 @@ class Project:
 
     def process(self, name: str, *arguments: object, **more: str) -> CompletedProcess:
         """A script of the copy, by hand."""
-        return self.run("python", f"scripts/{name}.py", *map(str, arguments), **more)
+        own = {"PYTHONPATH": str(self.folder / "src")}
+        return self.run("python", f"scripts/{name}.py", *map(str, arguments), **own | more)
 
     def script(self, name: str, *arguments: object) -> CompletedProcess:
         """The same script in this process and folder: what it imports is imported once for all tests."""

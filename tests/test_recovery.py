@@ -52,7 +52,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_bytes(finished, spare):
 def started(project, *arguments, settings=None):
     """Snakemake in the background, with its jobs in a process group of their own."""
     return subprocess.Popen(
-        ["snakemake", "--quiet", "all", *arguments, "--configfile", "config/quick.yaml"],
+        ["snakemake", *arguments, "--quiet", "all", "--configfile", "config/quick.yaml"],
         cwd=project.folder,
         env=project.environment | (settings or {}),
         stdout=subprocess.DEVNULL,

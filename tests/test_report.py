@@ -37,7 +37,8 @@ def requested(browser) -> set[str]:
     messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
     sent = [m["params"] for m in messages if m["method"] == "Network.requestWillBeSent"]
     urls = [urlsplit(parameters["request"]["url"]) for parameters in sent]
-    return {url.netloc or url.path for url in urls if url.scheme not in ("file", "data", "blob")}
+    own = ("file", "data", "blob", "chrome")  # the last: the browser's page of a new tab
+    return {url.netloc or url.path for url in urls if url.scheme not in own}
 
 
 def complaints(browser) -> list[str]:

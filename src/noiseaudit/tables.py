@@ -12,6 +12,8 @@ import json
 import os
 import platform
 import secrets
+import shutil
+import tempfile
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -65,21 +67,32 @@ def replacing(path: Path | str) -> Iterator[Path]:
         yield temporary
         temporary.replace(path)
     except OSError as error:
-        if error.errno not in _UNWRITABLE or not _is_about(error, path):
+        place = _unwritable_place(error, path)
+        if error.errno not in _UNWRITABLE or place is None:
             raise
-        reason = os.strerror(error.errno)
-        raise OSError(f"{path} cannot be written: {reason}") from error
+        raise OSError(f"{place} cannot be written: {os.strerror(error.errno)}") from error
     finally:
         with suppress(OSError):  # it is gone, or never was
             temporary.unlink()
 
 
-def _is_about(error: OSError, path: Path) -> bool:
-    """Whether an error comes from writing ``path``, and not from reading something elsewhere."""
-    if not error.filename:
-        return True
-    place = Path(error.filename)
-    return place.is_relative_to(path.parent) or path.parent.is_relative_to(place)
+def _unwritable_place(error: OSError, path: Path) -> Path | str | None:
+    """What an error in writing ``path`` is about, if it is: that, or the folder of temporary files."""
+    if error.filename:
+        named = Path(error.filename)
+        close = named.is_relative_to(path.parent) or path.parent.is_relative_to(named)
+        return path if close else None
+    temporary = Path(tempfile.gettempdir())
+    elsewhere = error.errno == errno.ENOSPC and not _is_full(path.parent) and _is_full(temporary)
+    return f"TMPDIR ({temporary})" if elsewhere else path
+
+
+def _is_full(folder: Path) -> bool:
+    return shutil.disk_usage(folder).free < _FULL
+
+
+_FULL = 2**20
+"""Bytes left on a disk that is full."""
 
 
 def provenance(job: Mapping[str, Any], seed: int | str, packages: Iterable[str]) -> dict[str, Any]:

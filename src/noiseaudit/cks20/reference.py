@@ -40,10 +40,13 @@ class Source(Protocol):
 def layer(method: Callable[..., Any]) -> Callable[..., Any]:
     """A layer whose first output in each draw is kept in the sampler's ``trace``."""
 
+    name = method.__name__
+
     @functools.wraps(method)
     def traced(sampler: Sampler, *arguments: Any) -> Any:  # noqa: ANN401
         output = method(sampler, *arguments)
-        sampler.trace.setdefault(method.__name__, int(output))
+        if name not in sampler.trace:
+            sampler.trace[name] = int(output)
         return output
 
     return traced
@@ -70,7 +73,7 @@ class Sampler:
     @layer
     def uniform_bits(self, count: int) -> int:
         """``count`` bytes as one big-endian integer."""
-        return int.from_bytes(self.source.read(count).tobytes(), "big")
+        return int.from_bytes(self.source.read(count), "big")
 
     @layer
     def uniform_below(self, m: int) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 
 import matplotlib as mpl
@@ -64,7 +65,6 @@ _SETTINGS = {
 
 # No dates, no program versions: they would change the bytes and say nothing of the figure.
 _METADATA = {
-    "png": {"Software": None},
     "svg": {"Date": None, "Creator": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
@@ -95,17 +95,21 @@ def save(figure: Figure, png: Path | str) -> None:
         _settle(figure)
         for extension in FORMATS:
             with tables.replacing(Path(png).with_suffix(f".{extension}")) as temporary:
-                figure.savefig(temporary, metadata=_METADATA[extension])
                 if extension == "png":
-                    _reduce_colours(temporary)
+                    _save_png(figure, temporary)
+                else:
+                    figure.savefig(temporary, metadata=_METADATA[extension])
 
 
-def _reduce_colours(png: Path) -> None:
-    """At most 256: a third of the bytes, and no difference to the eye.
+def _save_png(figure: Figure, png: Path) -> None:
+    """In at most 256 colours: a third of the bytes, and no difference to the eye.
 
     A notebook with a dozen pictures would be too large otherwise for browsers to show in the report.
     """
-    picture = Image.open(png).convert("RGB")
+    drawn = BytesIO()
+    figure.savefig(drawn, format="rgba")
+    width, height = map(int, figure.get_size_inches() * mpl.rcParams["savefig.dpi"])
+    picture = Image.frombytes("RGBA", (width, height), drawn.getbuffer()).convert("RGB")
     # By coverage, not by frequency: a rare colour, that of a few markers, must not fade.
     reduced = picture.quantize(256, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE)
     reduced.save(png, optimize=True)
