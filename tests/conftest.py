@@ -35,7 +35,7 @@ KERNELS = "src/noiseaudit/cks20/__pycache__"
 TOOLS = Path(sys.executable).parent
 
 
-LONGEST = ("test_recovery", "test_determinism", "test_kernels", "test_pipeline")
+LONGEST = ("test_kills", "test_kernels", "test_extending", "test_recovery", "test_pipeline")
 """Files that two workers should not be left waiting for."""
 
 
@@ -170,6 +170,20 @@ def report(finished) -> Path:
             run = finished.snakemake("--report", str(page))
             assert run.returncode == 0, run.stderr
     return page
+
+
+def started(
+    project: Project, *arguments: str, settings: dict[str, str] | None = None
+) -> subprocess.Popen:
+    """Snakemake in the background, with its jobs in a process group of their own."""
+    return subprocess.Popen(
+        ["snakemake", *arguments, "--quiet", "all", "--configfile", "config/quick.yaml"],
+        cwd=project.folder,
+        env=project.environment | (settings or {}),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
 
 
 def untouched(finished: Project) -> FileLock:

@@ -16,6 +16,9 @@ from noiseaudit import __version__, tables
 
 HERE = Project(ROOT)
 
+NO_MAKE = {"MAKEFLAGS": "", "MAKELEVEL": "0"}
+"""Of the `make` that runs the tests a `make` that is tested knows nothing."""
+
 
 def one_line(run, name):
     """The line that a job or the set-up ends with."""
@@ -88,16 +91,16 @@ def test_the_set_up_takes_no_orders_but_where_packages_are(small, tmp_path):
         "UV_PYTHON": "2.7", "UV_SYSTEM_PYTHON": "1", "UV_NO_BINARY": "1", "PYTHONSAFEPATH": "1",
         "PYTHONPATH": str(tmp_path), "PYTHONWARNINGS": "error", "VIRTUAL_ENV": "/nowhere",
     }  # fmt: skip
-    run = small.run("make", "environment", **theirs)
+    run = small.run("make", "environment", **NO_MAKE, **theirs)
     assert run.returncode == 0, run.stderr
     assert not (tmp_path / "elsewhere").exists()
     python = ".venv/bin/python"
     imported = small.run(python, "-c", "import noiseaudit, setuptools; print(noiseaudit.__file__)")
     assert imported.stdout.strip() == str(small.folder / "src/noiseaudit/__init__.py")
-    assert small.run("make", "environment").stdout == ""
+    assert small.run("make", "environment", **NO_MAKE).stdout == ""
     moved = Project(tmp_path / "moved")
     small.folder.rename(moved.folder)
-    run = moved.run("make", "environment")
+    run = moved.run("make", "environment", **NO_MAKE)
     assert run.returncode == 0, run.stderr
     assert run.stdout.splitlines()[0] == (
         f"make: .venv was made in {small.folder}: making it again"

@@ -1,64 +1,16 @@
-"""What happens on real machines: kills, damaged caches, full disks, two runs at once, no network."""
+"""What happens on real machines: damaged caches, full disks, two runs at once, no network."""
 
-import os
-import random
-import signal
 import subprocess
 import sys
 import time
 
 import pytest
 
-from conftest import KERNELS, RUNS
+from conftest import KERNELS, started
 from noiseaudit import tables
-
-KILLS = 20
 
 SAMPLE = "results/opendp/samples/opendp-0.14.1_scale-10_draws-200000.parquet"
 TRACE = "results/opendp/traces/faulty_pcg64_scale-10_draws-100000.parquet"
-
-
-def test_killed_at_random_moments_it_ends_with_the_same_bytes(finished, spare):
-    """SIGKILL to Snakemake alone, whose jobs go on as orphans, or to all of it at once, in turn.
-
-    Each run has another number of cores, hash seed, locale and time zone, and all outputs are made anew:
-    so this is the test of determinism too.
-    """
-    spare.remove_repeatable()
-    moments = random.Random(20261130)
-    kills = 0
-    while kills < KILLS:
-        settings = RUNS[kills % len(RUNS)]
-        run = started(spare, "all", "--cores", settings["cores"], settings=settings)
-        try:
-            # A fast machine may come to the end: then the rest of the kills fall on another run.
-            assert run.wait(moments.uniform(1.5, 4.0)) == 0
-            spare.remove_repeatable()
-            continue
-        except subprocess.TimeoutExpired:
-            os.kill(run.pid, signal.SIGKILL) if kills % 2 else os.killpg(run.pid, signal.SIGKILL)
-            run.wait()
-            kills += 1
-        if kills == 1:
-            unlocked = spare.run("snakemake", "--unlock")
-            assert unlocked.returncode == 0, unlocked.stderr
-        for lock in (spare.folder / ".snakemake/locks").glob("*"):
-            lock.unlink()  # the same, faster
-    end = spare.snakemake("--quiet", "all")
-    assert end.returncode == 0, end.stderr[-3000:]
-    assert spare.repeatable() == finished.repeatable()
-
-
-def started(project, *arguments, settings=None):
-    """Snakemake in the background, with its jobs in a process group of their own."""
-    return subprocess.Popen(
-        ["snakemake", *arguments, "--quiet", "all", "--configfile", "config/quick.yaml"],
-        cwd=project.folder,
-        env=project.environment | (settings or {}),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
 
 
 def test_of_two_runs_in_one_folder_the_second_is_refused(finished, spare):
