@@ -59,6 +59,13 @@ def source_files() -> list[Path]:
     return found
 
 
+ISOLATED = subprocess.run(["unshare", "-rmn", "true"], check=False).returncode == 0
+
+isolated = pytest.mark.skipif(
+    not ISOLATED, reason="this machine lets nobody mount a file system of their own"
+)
+
+
 class Project:
     """A copy of the project's sources in a folder of its own, with its outputs."""
 

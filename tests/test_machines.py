@@ -11,7 +11,7 @@ from importlib import util
 import nbformat
 import pytest
 
-from conftest import ROOT, Project
+from conftest import ISOLATED, ROOT, Project, isolated
 from noiseaudit import __version__, tables
 
 HERE = Project(ROOT)
@@ -276,14 +276,16 @@ def test_another_folder_is_named(sources, tmp_path, config):
 
 def test_a_run_needs_no_home_no_installed_library_and_opens_no_file_to_others(sources, tmp_path):
     """As a service runs it, or Snakemake by itself with what environment.yml names, which is all but
-    noiseaudit: in an empty environment, with a home that is none, under the umask 077.
+    noiseaudit: for nobody known, in an empty environment, with a home that is none, under the umask 077.
     """
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "env"], check=True)
     (site,) = tmp_path.glob("env/lib/python*/site-packages")
     (site / "packages.pth").write_text(sysconfig.get_path("purelib") + "\n")  # but not its .pth
     python = str(tmp_path / "env/bin/python")
     assert sources.run(python, "-c", "import noiseaudit").returncode != 0
-    bare = ["env", "-i", f"PATH={os.environ['PATH']}", "HOME=/proc/nowhere", "PYTHONSAFEPATH=1"]
+    nameless = ["unshare", "--map-user=12345", "--map-group=12345"] if ISOLATED else []
+    bare = [*nameless, "env", "-i", f"PATH={os.environ['PATH']}", "HOME=/proc/nowhere"]
+    bare += ["PYTHONSAFEPATH=1", "MPLBACKEND=theirs"]
     figure = "figures/opendp/taylor_bracket"
     run = sources.run(
         *bare, python, "-m", "snakemake", "--cores", "1", f"{figure}.png", umask=0o077
@@ -295,6 +297,35 @@ def test_a_run_needs_no_home_no_installed_library_and_opens_no_file_to_others(so
     written += ["logs/opendp/plot_taylor_bracket.log"]
     for name in written:
         assert stat.S_IMODE((sources.folder / name).stat().st_mode) == 0o600, name
+
+
+def test_a_path_with_braces_is_named(sources):
+    braced = Project(sources.folder.with_name("a {draft}"))
+    sources.folder.rename(braced.folder)
+    run = braced.snakemake("-n")
+    assert run.returncode == 1
+    assert run.stderr.splitlines()[-1] == (
+        f"{braced.folder}: a path with braces found, which Snakemake takes for wildcards, one without "
+        "expected"
+    )
+    assert "Traceback" not in run.stderr
+
+
+@isolated
+def test_a_full_folder_for_temporary_files_is_named_or_not_needed(sources, tmp_path, notebook):
+    """Snakemake and a figure need none; a kernel's sockets do."""
+    (tmp_path / "full").mkdir()
+    path = notebook("1")
+    full = """mount -t tmpfs -o size=64k none "$TMPDIR"
+        head -c 61440 /dev/zero >"$TMPDIR/zeros"
+        snakemake --cores 1 figures/opendp/taylor_bracket.png >&2 || exit 3
+        python scripts/execute_notebook.py --notebook "$0" --executed "$0.executed.ipynb" """
+    place = {"TMPDIR": str(tmp_path / "full"), "PYTHONPATH": str(sources.folder / "src")}
+    run = sources.run("unshare", "-rmn", "sh", "-c", full, str(path), **place)
+    assert (sources.folder / "figures/opendp/taylor_bracket.png").is_file(), run.stderr
+    assert one_line(run, "execute_notebook") == (
+        f"execute_notebook: TMPDIR ({tmp_path}/full) cannot be written: No space left on device"
+    )
 
 
 @pytest.mark.parametrize(("umask", "mode"), [(0o002, 0o664), (0o022, 0o644), (0o077, 0o600)])

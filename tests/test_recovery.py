@@ -1,12 +1,11 @@
 """What happens on real machines: damaged caches, full disks, two runs at once, no network."""
 
-import subprocess
 import sys
 import time
 
 import pytest
 
-from conftest import KERNELS, started
+from conftest import KERNELS, isolated, started
 from noiseaudit import tables
 
 SAMPLE = "results/opendp/samples/opendp-0.14.1_scale-10_draws-200000.parquet"
@@ -112,13 +111,6 @@ def test_damaged_compiled_kernels_are_compiled_anew(spare, tmp_path, damage, suf
     assert not [
         path for path, content in damaged.items() if path.exists() and path.read_bytes() == content
     ]
-
-
-ISOLATED = subprocess.run(["unshare", "-rmn", "true"], check=False).returncode == 0
-
-isolated = pytest.mark.skipif(
-    not ISOLATED, reason="this machine lets nobody mount a file system of their own"
-)
 
 
 def alone(project, setup, *arguments, config="config/quick.yaml"):

@@ -15,13 +15,15 @@ ROOT = Path(workflow.basedir)
 
 # A job's `python` is the interpreter that runs Snakemake, whether its environment was activated or
 # not, and imports the library that lies beside the Snakefile, whatever else is installed. Nothing is
-# read from, or written to, the user's home.
+# read from, or written to, the user's home; who has no name, as in a container, is known by number.
 os.environ |= {
     "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.getenv("PATH", os.defpath)]),
     "PYTHONPATH": str(ROOT / "src"),
     "PYTHONNOUSERSITE": "1",
     "MPLCONFIGDIR": str(ROOT / ".cache/matplotlib"),
 }
+os.environ.pop("MPLBACKEND", None)
+os.environ.setdefault("USERNAME", str(os.getuid()))
 sys.path.insert(0, str(ROOT / "src"))
 
 from noiseaudit import settings
@@ -39,6 +41,9 @@ def stop(message):
     print(message, file=sys.stderr)
     sys.exit(1)
 
+
+if set("{}") & set(str(ROOT)):
+    stop(f"{ROOT}: a path with braces found, which Snakemake takes for wildcards, one without expected")
 
 if Path.cwd() != ROOT.resolve():
     stop(f"--directory: {Path.cwd()} found, {ROOT} expected: the pipeline runs in its own folder")
@@ -75,7 +80,7 @@ def modules(entry):
 def imported_modules(path):
     """Files of the noiseaudit modules that one file imports, with the packages that hold them."""
     names = set()
-    for node in ast.walk(ast.parse(python_source(path))):
+    for node in ast.parse(python_source(path)).body:
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
