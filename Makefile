@@ -68,5 +68,5 @@ help: ## this list
 environment:
 	$(SET_UP)
 
-tools:
+tools: environment
 	$(SET_UP) --tools

@@ -26,7 +26,10 @@ LONGEST_SOCKET = 103
 FEWEST_FILES = 256
 """That may be open at once: a kernel and its sockets need some seventy."""
 
-KERNEL = 'exec "$0" -m ipykernel_launcher -f "$1" --IPKernelApp.log_level=CRITICAL 2>"$2"'
+KERNEL = (
+    'exec "$0" -X faulthandler -m ipykernel_launcher -f "$1" --IPKernelApp.log_level=CRITICAL'
+    ' --IPKernelApp.capture_fd_output=False >"$2" 2>&1'
+)
 """How the kernel is started: by this Python, whatever kernels the user has; its last words are kept."""
 
 
@@ -78,7 +81,8 @@ def check_names(notebook: Path, values: dict[str, object]) -> None:
     known = [parameter.name for cell in tagged for parameter in python.inspect(cell)]
     for name in values:
         if name not in known:
-            raise ValueError(f"parameter: {name!r} found, one of {', '.join(known)} expected")
+            expected = f"one of {', '.join(known)}" if known else "none"
+            raise ValueError(f"parameter: {name!r} found, {expected} expected")
 
 
 def allow_open_files() -> None:
@@ -104,6 +108,7 @@ def settings_of_its_own(folder: Path) -> dict[str, str]:
         "JUPYTER_DATA_DIR": str(folder / "data"),
         "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
         "PYTHONHASHSEED": "0",
+        "PYTHONSTARTUP": "",
     }
 
 
@@ -131,10 +136,11 @@ def run(notebook: Path, temporary: Path, values: dict[str, object], folder: Path
         jobs.log.exception("the notebook failed")
         message = f"{notebook}, cell {error.exec_count}: {error.ename}: {error.evalue}"
         raise ValueError(message) from error
-    except (DeadKernelError, RuntimeError) as error:  # the second where it never began
+    except RuntimeError as error:
+        # As where a kernel dies before its first cell, or does not answer in time.
+        happened = "its kernel died" if isinstance(error, DeadKernelError) else f"{error}"
         place = f"{notebook}, {cell_at_work(temporary)}"
-        words = gist_of(last_words(folder).read_text(encoding="utf-8", errors="replace"))
-        raise ValueError(f"{place}: its kernel died; its last words: {words}") from error
+        raise ValueError(f"{place}: {happened}; its last words: {gist_of(folder)}") from error
 
 
 def cell_at_work(temporary: Path) -> str:
@@ -147,9 +153,13 @@ def cell_at_work(temporary: Path) -> str:
     return "before its first cell"
 
 
-def gist_of(said: str) -> str:
-    """The errors named in a traceback, or the end of anything else."""
-    errors = re.findall(r"^(?:\w+\.)*\w*(?:Error|Exception|Interrupt)\b.*", said, re.M)
+def gist_of(folder: Path) -> str:
+    """The errors named in what a kernel said, or the end of anything else."""
+    words = last_words(folder)
+    said = words.read_text(encoding="utf-8", errors="replace") if words.exists() else ""
+    errors = re.findall(
+        r"^(?:Fatal |(?:\w+\.)*)\w*(?:Error|Exception|Interrupt| error)\b.*", said, re.M
+    )
     return "; ".join(dict.fromkeys(errors)) or gist(said)
 
 

@@ -4,6 +4,7 @@ import os
 import random
 import signal
 import subprocess
+import time
 
 from conftest import RUNS, started
 
@@ -18,16 +19,19 @@ def test_killed_at_random_moments_it_ends_with_the_same_bytes(finished, spare):
     """
     spare.remove_repeatable()
     moments = random.Random(20261130)
-    kills = 0
+    kills, at_work = 0, 0
     while kills < KILLS:
         settings = RUNS[kills % len(RUNS)]
         run = started(spare, "all", "--cores", settings["cores"], settings=settings)
         try:
+            while run.poll() is None and not any((spare.folder / ".snakemake/locks").glob("*")):
+                time.sleep(0.05)  # it still starts, which takes as long as the machine is slow
             # A fast machine may come to the end: then the rest of the kills fall on another run.
-            assert run.wait(moments.uniform(1.5, 4.0)) == 0
+            assert run.wait(moments.uniform(0, 2)) == 0
             spare.remove_repeatable()
             continue
         except subprocess.TimeoutExpired:
+            at_work += any((spare.folder / ".snakemake/incomplete").glob("*"))
             os.kill(run.pid, signal.SIGKILL) if kills % 2 else os.killpg(run.pid, signal.SIGKILL)
             run.wait()
             kills += 1
@@ -36,6 +40,6 @@ def test_killed_at_random_moments_it_ends_with_the_same_bytes(finished, spare):
             assert unlocked.returncode == 0, unlocked.stderr
         for lock in (spare.folder / ".snakemake/locks").glob("*"):
             lock.unlink()  # the same, faster
-    end = spare.snakemake("--quiet", "all")
-    assert end.returncode == 0, end.stderr[-3000:]
+    assert at_work > KILLS / 2
+    assert started(spare, "all", "--cores", "2", settings=RUNS[1]).wait() == 0
     assert spare.repeatable() == finished.repeatable()

@@ -12,9 +12,12 @@ import nbformat
 import pytest
 
 from conftest import ISOLATED, ROOT, Project, isolated
-from noiseaudit import __version__, tables
+from noiseaudit import __version__, tables, wheels
 
 HERE = Project(ROOT)
+
+LIBRARY = ("src/noiseaudit/__init__.py", "src/noiseaudit/wheels.py")
+"""What of it the set-up needs."""
 
 NO_MAKE = {"MAKEFLAGS": "", "MAKELEVEL": "0"}
 """Of the `make` that runs the tests a `make` that is tested knows nothing."""
@@ -71,7 +74,7 @@ def small(tmp_path) -> Project:
     project = Project(tmp_path / "a place" / "noiseaudit")
     for folder in ("workflow", "scripts", "src/noiseaudit"):
         (project.folder / folder).mkdir(parents=True)
-    for name in ("Makefile", "workflow/set_up.py", "src/noiseaudit/__init__.py"):
+    for name in ("Makefile", "workflow/set_up.py", *LIBRARY):
         (project.folder / name).write_bytes((ROOT / name).read_bytes())
     (project.folder / "scripts/compile_kernels.py").write_text("import noiseaudit\n")
     (project.folder / "pyproject.toml").write_text(
@@ -84,6 +87,7 @@ def small(tmp_path) -> Project:
     return project
 
 
+@pytest.mark.slow
 def test_the_set_up_takes_no_orders_but_where_packages_are(small, tmp_path):
     """Of the user's settings for pip, uv and Python; and it is made again where it was moved."""
     theirs = {
@@ -131,19 +135,33 @@ def test_what_makes_an_environment_unfit(small):
 
 
 def test_a_python_that_is_asked_for_is_taken(small):
-    assert "--this-python" in small.run("make", "-n", "environment", "PYTHON=python3.13").stdout
-    assert "--this-python" in small.run("make", "-n", "environment", PYTHON="python3.13").stdout
-    assert "--this-python" not in small.run("make", "-n", "environment").stdout
+    assert (
+        "--this-python"
+        in small.run("make", "-n", "environment", "PYTHON=python3.13", **NO_MAKE).stdout
+    )
+    assert (
+        "--this-python"
+        in small.run("make", "-n", "environment", PYTHON="python3.13", **NO_MAKE).stdout
+    )
+    assert "--this-python" not in small.run("make", "-n", "environment", **NO_MAKE).stdout
 
 
 def test_where_packages_come_from_is_the_users_business(monkeypatch):
-    for name in ("PIP_INDEX_URL", "UV_DEFAULT_INDEX", "PIP_CERT", "UV_CACHE_DIR", "SSL_CERT_FILE"):
+    for name in (
+        "PIP_INDEX_URL",
+        "UV_DEFAULT_INDEX",
+        "PIP_CERT",
+        "UV_CACHE_DIR",
+        "SSL_CERT_FILE",
+        "UV_INDEX_OWN_PASSWORD",
+    ):
         monkeypatch.setenv(name, "theirs")
     for name in ("PIP_PREFIX", "PIP_NO_DEPS", "UV_CONSTRAINT", "PYTHONHOME"):
         monkeypatch.setenv(name, "theirs")
-    reached = {name for name, value in set_up_of(ROOT).environment().items() if value == "theirs"}
+    reached = {name for name, value in wheels.installing_environment().items() if value == "theirs"}
     assert reached == {
         "PIP_INDEX_URL", "UV_DEFAULT_INDEX", "PIP_CERT", "UV_CACHE_DIR", "SSL_CERT_FILE",
+        "UV_INDEX_OWN_PASSWORD",
     }  # fmt: skip
 
 
@@ -180,6 +198,7 @@ def test_a_notebook_knows_none_of_the_users_settings_and_kernels(notebook, tmp_p
     startup = tmp_path / "home/.ipython/profile_default/startup"
     startup.mkdir(parents=True)
     (startup / "00.py").write_text("import pandas\npandas.set_option('display.precision', 2)\n")
+    (tmp_path / "start.py").write_text("import pandas\npandas.set_option('display.precision', 3)\n")
     kernel = tmp_path / "theirs/kernels/python3"
     kernel.mkdir(parents=True)
     (kernel / "kernel.json").write_text(
@@ -188,6 +207,7 @@ def test_a_notebook_knows_none_of_the_users_settings_and_kernels(notebook, tmp_p
     run, copy = executed(
         notebook(ASKS), "-p", "repeats", 20000,
         HOME=str(tmp_path / "home"), JUPYTER_PATH=str(tmp_path / "theirs"),
+        PYTHONSTARTUP=str(tmp_path / "start.py"),
     )  # fmt: skip
     assert (run.returncode, run.stderr) == (0, "")
     (printed,) = nbformat.read(copy, as_version=4).cells[-2].outputs
@@ -196,12 +216,17 @@ def test_a_notebook_knows_none_of_the_users_settings_and_kernels(notebook, tmp_p
 
 def test_a_kernel_that_dies_is_named_with_its_last_words(notebook):
     dying = "import os, sys\nprint('ValueError: no more', file=sys.__stderr__)\nos._exit(3)"
-    path = notebook(dying)
-    run, copy = executed(path)
-    assert one_line(run, "execute_notebook").startswith(
-        f"execute_notebook: {path}, cell 2: its kernel died; its last words: "
-    )
-    assert not copy.exists()
+    crashing = "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)"
+    for cell, words in (
+        (dying, "ValueError: no more"),
+        (crashing, "Fatal Python error: Segmentation"),
+    ):
+        path = notebook(cell)
+        run, copy = executed(path)
+        assert one_line(run, "execute_notebook").startswith(
+            f"execute_notebook: {path}, cell 2: its kernel died; its last words: {words}"
+        )
+        assert not copy.exists()
 
 
 def test_a_kernel_that_cannot_begin_is_named_with_its_last_words(notebook, tmp_path):
@@ -210,7 +235,7 @@ def test_a_kernel_that_cannot_begin_is_named_with_its_last_words(notebook, tmp_p
     broken.write_text("raise RuntimeError('too old a machine')\n")
     run, copy = executed(path, PYTHONPATH=f"{ROOT}/src:{tmp_path}")
     line = one_line(run, "execute_notebook")
-    assert line.startswith(f"execute_notebook: {path}, before its first cell: its kernel died; ")
+    assert line.startswith(f"execute_notebook: {path}, before its first cell: Kernel died before ")
     assert line.endswith("its last words: RuntimeError: too old a machine")
     assert not copy.exists()
 
@@ -254,7 +279,7 @@ def test_links_in_place_of_results_are_cleaned_too(sources, tmp_path):
             path.unlink()
         (sources.folder / name).rmdir()
         (sources.folder / name).symlink_to(tmp_path / f"big/{name}")
-    run = sources.run("make", "clean")
+    run = sources.run("make", "clean", **NO_MAKE)
     assert run.returncode == 0, run.stderr
     left = {
         name: sorted(str(path.relative_to(tmp_path / f"big/{name}")) for path in found)
@@ -269,7 +294,7 @@ def test_another_folder_is_named(sources, tmp_path, config):
     run = sources.run("snakemake", "-n", "--directory", str(tmp_path), *config)
     assert run.returncode == 1
     assert run.stderr.splitlines()[-1] == (
-        f"--directory: {tmp_path} found, {sources.folder} expected: the pipeline runs in its own folder"
+        f"working folder: {tmp_path} found, {sources.folder} expected: the pipeline runs in its own"
     )
     assert "Traceback" not in run.stderr
 
@@ -352,7 +377,8 @@ def test_numba_without_its_compiler_is_named(tmp_path):
 def test_the_tests_need_no_git(sources):
     """In an unpacked archive, whose folder no git knows."""
     assert not (sources.folder / ".git").exists()
-    tests = ["tests/test_project.py", "-k", "arrows or committed or gallery"]
+    tests = [f"tests/test_{name}.py" for name in ("scripts", "project", "machines")]
+    tests += ["-k", "explains or outputs_are_committed or another_folder"]
     run = sources.run("python", "-m", "pytest", "-q", "-n", "0", *tests, GIT_DIR="/nowhere")
     assert run.returncode == 0, run.stdout[-3000:]
     assert re.search(r"\d\d passed, 1 skipped", run.stdout)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import re
 from fractions import Fraction
 from math import comb, exp, inf, isinf, log
 from types import SimpleNamespace
@@ -303,3 +304,25 @@ def test_comparison_of_a_loss(change, verdict):
     assert list(row) == numbers.COLUMNS
     assert (row["location"], row["printed"]) == (number.location, number.published)
     assert row["verdict"].startswith(verdict)
+
+
+@pytest.mark.parametrize(
+    ("counts", "words"),
+    [
+        ([[0, 0], [0, 0]], "votes on both data sets expected"),
+        ([[3, 1], [0, 0]], "votes on both data sets expected"),
+        ([[3, -1], [2, 2]], "numbers of at least 0 expected"),
+        ([[3, float("nan")], [2, 2]], "numbers of at least 0 expected"),
+        ([[1, 0]], "tables of shape (…, 2, 2) expected"),
+        ([["a", "b"], ["c", "d"]], "tables of shape (…, 2, 2) expected"),
+    ],
+)
+def test_counts_are_tables_of_votes(counts, words):
+    for reading in (privacy_loss.loss, lambda counts: privacy_loss.loss_interval(counts, 0.1)):
+        with pytest.raises(ValueError, match=re.escape(words)):
+            reading(counts)
+
+
+def test_an_interval_is_of_one_table():
+    with pytest.raises(ValueError, match=r"shape \(3, 2, 2\) found, one table"):
+        privacy_loss.loss_interval(np.ones((3, 2, 2)), 0.1)

@@ -197,3 +197,9 @@ def test_detectable_loss_is_where_certification_begins(total, claimed):
     ).low
     assert low[0] > claimed - 1e-9
     assert low[1] <= claimed + 1e-9
+
+
+@pytest.mark.parametrize(("successes", "trials"), [(3, 2), (-1, 2), (0, 0)])
+def test_successes_are_some_of_the_trials(successes, trials):
+    with pytest.raises(ValueError, match=f"successes: {successes} of {trials} found"):
+        stats.clopper_pearson(successes, trials, 0.1)

@@ -2,8 +2,8 @@
 
 What is there and fits is kept, so a second run takes no time. An environment made elsewhere (the
 checkout was moved or copied since), by another Python than the one asked for, from other pins or
-not to its end is made anew. What the user's own PIP_*, UV_* and PYTHON* say does not reach it, but
-where packages come from.
+not to its end is made anew. Of the user's PIP_*, UV_* and PYTHON* only where packages come from
+reaches it.
 """
 
 import argparse
@@ -16,6 +16,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "src"))
+
+from noiseaudit.wheels import installing_environment  # noqa: E402 - it needs nothing but Python either
+
 PLACE = ROOT / ".venv"
 PYTHON = PLACE / "bin/python"
 RECORD = PLACE / "made.json"
@@ -23,14 +27,6 @@ RECORD = PLACE / "made.json"
 LOCK, TOOLS = ROOT / "requirements.txt", ROOT / "requirements-dev.txt"
 
 OLDEST = (3, 11)
-
-# Where packages come from is the user's business; where they go and which they are is not.
-KEPT = (
-    "INDEX", "DEFAULT_INDEX", "INDEX_URL", "EXTRA_INDEX_URL", "FIND_LINKS", "NO_INDEX", "OFFLINE",
-    "CERT", "CLIENT_CERT", "PROXY", "TRUSTED_HOST", "INSECURE_HOST", "NATIVE_TLS", "SYSTEM_CERTS",
-    "TIMEOUT", "DEFAULT_TIMEOUT", "HTTP_TIMEOUT", "RETRIES", "HTTP_RETRIES", "KEYRING_PROVIDER",
-    "CACHE_DIR", "NO_CACHE", "NO_CACHE_DIR", "CONFIG_FILE", "NO_CONFIG",
-)  # fmt: skip
 
 
 class SetUpError(Exception):
@@ -78,6 +74,8 @@ def create() -> None:
             f"{'.'.join(map(str, OLDEST))} or newer expected (make PYTHON=...)"
         )
     say("creating .venv")
+    if RECORD.exists():
+        RECORD.unlink()  # first: what is killed while it empties the folder has lost its record
     run(sys.executable, "-m", "venv", "--clear", PLACE)
     # uv installs the locked set in seconds. It is itself taken from the lock, by its hashes.
     (PLACE / "uv.txt").write_text(locked("uv"), encoding="utf-8")
@@ -101,22 +99,12 @@ def uv(*arguments: "str | Path") -> None:
 
 
 def run(*command: "str | Path") -> None:
-    found = subprocess.run(list(map(str, command)), cwd=ROOT, env=environment(), check=False)
+    found = subprocess.run(
+        list(map(str, command)), cwd=ROOT, env=installing_environment(), check=False
+    )
     if found.returncode != 0:
         words = " ".join(Path(word).name if os.sep in str(word) else str(word) for word in command)
         raise SetUpError(f"`{words}` failed (its words stand above)")
-
-
-def environment() -> "dict[str, str]":
-    """The user's, without what would send packages elsewhere or bring others in."""
-    kept = {f"{tool}_{name}" for tool in ("PIP", "UV") for name in KEPT}
-    theirs = ("PIP_", "UV_", "PYTHON", "VIRTUAL_ENV", "CONDA_PREFIX")
-    ours = {
-        name: value
-        for name, value in os.environ.items()
-        if name in kept or not name.startswith(theirs)
-    }
-    return {**ours, "UV_NO_PROGRESS": "1", "UV_LINK_MODE": "copy"}
 
 
 def locked(package: str) -> str:

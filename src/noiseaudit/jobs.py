@@ -81,7 +81,7 @@ def run(command: click.Command) -> NoReturn:
 def _require_own_library(script: Path) -> None:
     """An environment of another checkout brings that one's library: nothing here would take effect."""
     own, found = script.resolve().parent.parent / "src/noiseaudit", Path(__file__).parent.resolve()
-    if own.is_dir() and own != found:
+    if own.is_dir() and not own.samefile(found):
         raise ValueError(
             f"library: {found} found, {own} expected (`make` here, or set PYTHONPATH to {own.parent})"
         )
@@ -105,13 +105,18 @@ def _start_log(_: click.Context, __: click.Parameter, log_file: Path | None) -> 
 
 
 def _end_log() -> None:
-    for handler in log.handlers[1:]:
+    """Close it: the tests run many scripts in one process."""
+    for handler in filter(_is_file, list(log.handlers)):
         log.removeHandler(handler)
         handler.close()
 
 
 def _logs_to_file() -> bool:
-    return any(isinstance(handler, logging.FileHandler) for handler in log.handlers)
+    return any(map(_is_file, log.handlers))
+
+
+def _is_file(handler: logging.Handler) -> bool:
+    return isinstance(handler, logging.FileHandler)
 
 
 def _end(*_: object) -> NoReturn:

@@ -56,6 +56,8 @@ def loss_interval(counts: np.ndarray, alpha: float) -> stats.Interval:
     """
     _check_counts(counts)
     counts = np.asarray(counts)
+    if counts.ndim != 2:
+        raise ValueError(f"counts: shape {counts.shape} found, one table of shape (2, 2) expected")
     share = stats.clopper_pearson(counts, counts.sum(axis=1, keepdims=True), alpha / 4)
     with np.errstate(divide="ignore"):
         low, high = np.log(share.low), np.log(share.high)
@@ -69,7 +71,9 @@ def _check_counts(counts: np.ndarray) -> None:
     counts = np.asarray(counts)
     if counts.dtype.kind not in "iuf" or counts.shape[-2:] != (2, 2):
         raise ValueError(f"counts: {counts.tolist()} found, tables of shape (…, 2, 2) expected")
-    if not (counts >= 0).all() or not counts.sum(axis=-1).all():
+    if not (counts >= 0).all():
+        raise ValueError(f"counts: {counts.tolist()} found, numbers of at least 0 expected")
+    if not counts.sum(axis=-1).all():
         raise ValueError(f"counts: {counts.tolist()} found, votes on both data sets expected")
 
 

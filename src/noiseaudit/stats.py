@@ -278,13 +278,16 @@ def clopper_pearson(
     Raises
     ------
     ValueError
-        If alpha is not a probability between 0 and 1, or successes are none of the trials.
+        If alpha is not a probability between 0 and 1, there is no trial, or there are more successes
+        than trials.
     """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha: {alpha} found, a probability between 0 and 1 expected")
     k, n, beta = np.asarray(successes), np.asarray(trials), scipy.stats.beta
     if np.any((k < 0) | (k > n) | (n < 1)):
-        raise ValueError(f"successes: {successes} of {trials} trials found, 0 to as many expected")
+        raise ValueError(
+            f"successes: {successes} of {trials} found, 0 to n of n ≥ 1 trials expected"
+        )
     low = np.where(k > 0, beta.ppf(alpha / 2, k, n - k + 1), 0.0)
     high = np.where(k < n, beta.isf(alpha / 2, k + 1, n - k), 1.0)
     return Interval(low[()], high[()])

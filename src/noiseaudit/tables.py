@@ -67,8 +67,8 @@ def replacing(path: Path | str) -> Iterator[Path]:
         yield temporary
         temporary.replace(path)
     except OSError as error:
-        place = _unwritable_place(error, path)
-        if error.errno not in _UNWRITABLE or place is None:
+        place = _unwritable_place(error, path) if error.errno in _UNWRITABLE else None
+        if place is None:
             raise
         raise OSError(f"{place} cannot be written: {os.strerror(error.errno)}") from error
     finally:
@@ -82,9 +82,10 @@ def _unwritable_place(error: OSError, path: Path) -> Path | str | None:
         named = Path(error.filename)
         close = named.is_relative_to(path.parent) or path.parent.is_relative_to(named)
         return path if close else None
+    if error.errno != errno.ENOSPC or _is_full(path.parent):
+        return path
     temporary = Path(tempfile.gettempdir())
-    elsewhere = error.errno == errno.ENOSPC and not _is_full(path.parent) and _is_full(temporary)
-    return f"TMPDIR ({temporary})" if elsewhere else path
+    return f"TMPDIR ({temporary})" if _is_full(temporary) else path
 
 
 def _is_full(folder: Path) -> bool:

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+SOURCES = (
+    "DEFAULT_INDEX", "INDEX_URL", "EXTRA_INDEX_URL", "FIND_LINKS", "NO_INDEX", "OFFLINE",
+    "CERT", "CLIENT_CERT", "PROXY", "TRUSTED_HOST", "INSECURE_HOST", "NATIVE_TLS", "SYSTEM_CERTS",
+    "TIMEOUT", "DEFAULT_TIMEOUT", "HTTP_TIMEOUT", "RETRIES", "HTTP_RETRIES", "KEYRING_PROVIDER",
+    "CACHE_DIR", "NO_CACHE", "NO_CACHE_DIR", "CONFIG_FILE", "NO_CONFIG",
+)  # fmt: skip
+"""Settings of pip and uv that say where packages come from: the user's business, as where they go and
+which they are is not."""
 
 
 class WheelError(ValueError):
@@ -42,12 +52,31 @@ def install(package: str, release: str, pins: Path, site: Path) -> None:
         command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--no-deps"]
         command += ["--require-hashes", "--python", sys.executable]
         command += ["--target", str(fresh), "--requirement", str(pins)]
-        finished = subprocess.run(command, capture_output=True, text=True, check=False)
+        finished = subprocess.run(
+            command, env=installing_environment(), capture_output=True, text=True, check=False
+        )
         if finished.returncode != 0:
             reason = gist(finished.stderr)
             raise WheelError(f"{package} {release} cannot be installed: {reason}")
         shutil.rmtree(site, ignore_errors=True)
         fresh.rename(site)
+
+
+def installing_environment() -> dict[str, str]:
+    """The user's environment for pip and uv, without what sends packages elsewhere or brings others in.
+
+    Where the home cannot be written to, uv keeps no cache.
+    """
+    kept = tuple(f"{tool}_{name}" for tool in ("PIP", "UV") for name in SOURCES)
+    theirs = ("PIP_", "UV_", "PYTHON", "VIRTUAL_ENV", "CONDA_PREFIX")
+    ours = {
+        name: value
+        for name, value in os.environ.items()
+        if name in kept or name.startswith("UV_INDEX") or not name.startswith(theirs)
+    }
+    if "UV_CACHE_DIR" not in ours and not os.access(Path("~").expanduser(), os.W_OK):
+        ours["UV_NO_CACHE"] = "1"
+    return {**ours, "UV_NO_PROGRESS": "1", "UV_LINK_MODE": "copy"}
 
 
 def gist(output: str) -> str:

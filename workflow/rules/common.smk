@@ -45,8 +45,8 @@ def stop(message):
 if set("{}") & set(str(ROOT)):
     stop(f"{ROOT}: a path with braces found, which Snakemake takes for wildcards, one without expected")
 
-if Path.cwd() != ROOT.resolve():
-    stop(f"--directory: {Path.cwd()} found, {ROOT} expected: the pipeline runs in its own folder")
+if not Path.cwd().samefile(ROOT):
+    stop(f"working folder: {Path.cwd()} found, {ROOT} expected: the pipeline runs in its own")
 
 try:
     settings.check(
@@ -80,7 +80,7 @@ def modules(entry):
 def imported_modules(path):
     """Files of the noiseaudit modules that one file imports, with the packages that hold them."""
     names = set()
-    for node in ast.parse(python_source(path)).body:
+    for node in ast.walk(ast.parse(python_source(path))):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0:

@@ -37,6 +37,9 @@ _BUFFER, _BYTES_PER_DRAW = 1 << 16, 64
 
 _DOUBT = Decimal("1e-58")
 
+_KEPT = "kernels.*.nb?"
+"""Names of the files in which Numba keeps this module's compiled code, and their index."""
+
 _NO_TABLE = np.zeros((0, 2), dtype=np.uint64)
 
 _EXHAUSTED, _OVERFLOW = -1, -2
@@ -257,23 +260,21 @@ def _compile(variant: str, traced: bool) -> None:
     kept.mkdir(parents=True, exist_ok=True)
     record = kept / "kernels.sha256"
     with FileLock(kept / "kernels.lock"):
-        digests = _digests(kept)
-        if digests != (record.read_text(encoding="utf-8") if record.exists() else ""):
+        noted = record.read_bytes() if record.exists() else b""
+        if _digests(kept) != noted:
             for path in kept.glob(_KEPT):
                 path.unlink()
         _draw_many(_VARIANTS[variant], nothing, _NO_TABLE, _ONE, _ONE, no_draws, traces)
-        if _digests(kept) != digests:
+        if (found := _digests(kept)) != noted:
             with tables.replacing(record) as temporary:
-                temporary.write_text(_digests(kept), encoding="utf-8")
+                temporary.write_bytes(found)
 
 
-_KEPT = "kernels.*.nb?"
-
-
-def _digests(folder: Path) -> str:
+def _digests(folder: Path) -> bytes:
     """Of all compiled code in a folder, a line each."""
     paths = sorted(folder.glob(_KEPT))
-    return "".join(f"{sha256(path.read_bytes()).hexdigest()} {path.name}\n" for path in paths)
+    lines = [f"{sha256(path.read_bytes()).hexdigest()} {path.name}\n" for path in paths]
+    return "".join(lines).encode()
 
 
 def _lowest_terms(d: int) -> np.ndarray:

@@ -39,7 +39,6 @@ class Source(Protocol):
 
 def layer(method: Callable[..., Any]) -> Callable[..., Any]:
     """A layer whose first output in each draw is kept in the sampler's ``trace``."""
-
     name = method.__name__
 
     @functools.wraps(method)

@@ -112,9 +112,8 @@ def _save_png(figure: Figure, png: Path) -> None:
     picture = Image.frombytes("RGBA", (width, height), drawn.getbuffer()).convert("RGB")
     # By coverage, not by frequency: a rare colour, that of a few markers, must not fade.
     reduced = picture.quantize(256, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE)
-    reduced.save(
-        png, compress_level=6
-    )  # the most would take ten times as long, for 7 % of the bytes
+    # The most compression would take ten times as long, for 7 % of the bytes.
+    reduced.save(png, compress_level=6)
 
 
 _DIGITS = 6
