@@ -58,6 +58,16 @@ def test_a_script_by_hand_refuses_another_checkouts_library(sources):
     assert not (sources.folder / "bracket.png").exists()
 
 
+def test_an_edited_rule_takes_effect(sources):
+    """At once: no copy of the rules outlives a run."""
+    assert sources.snakemake("-n", "wheels").returncode == 0
+    rules = sources.folder / "workflow/rules/wheels.smk"
+    rules.write_text(rules.read_text().replace("rule install_release:", "rule fetch_release:"))
+    run = sources.snakemake("-n", "wheels")
+    assert "fetch_release" in run.stdout
+    assert "install_release:" not in run.stdout
+
+
 # The set-up
 
 
@@ -342,8 +352,9 @@ def test_a_full_folder_for_temporary_files_is_named_or_not_needed(sources, tmp_p
     (tmp_path / "full").mkdir()
     path = notebook("1")
     full = """mount -t tmpfs -o size=64k none "$TMPDIR"
-        head -c 61440 /dev/zero >"$TMPDIR/zeros"
+        cat /dev/zero 2>/dev/null >"$TMPDIR/zeros"
         snakemake --cores 1 figures/opendp/taylor_bracket.png >&2 || exit 3
+        truncate -s 61440 "$TMPDIR/zeros"
         python scripts/execute_notebook.py --notebook "$0" --executed "$0.executed.ipynb" """
     place = {"TMPDIR": str(tmp_path / "full"), "PYTHONPATH": str(sources.folder / "src")}
     run = sources.run("unshare", "-rmn", "sh", "-c", full, str(path), **place)

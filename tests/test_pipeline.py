@@ -254,6 +254,7 @@ ALL_PLOTS = plots(*DPTEXT_PLOTS, *CASCADE_PLOTS, *OPENDP_PLOTS, *DPECDF_PLOTS, "
         ),
         ("notebooks/opendp.ipynb", REVIEWS),
         ("src/noiseaudit/settings.py", set()),
+        ("workflow/rules/wheels.smk", set()),
         ("workflow/templates/landing.rst.j2", {"write_landing"}),
     ],
 )

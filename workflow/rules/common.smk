@@ -43,7 +43,9 @@ def stop(message):
 
 
 if set("{}") & set(str(ROOT)):
-    stop(f"{ROOT}: a path with braces found, which Snakemake takes for wildcards, one without expected")
+    stop(
+        f"{ROOT}: a path with braces found, which Snakemake takes for wildcards, one without expected"
+    )
 
 if not Path.cwd().samefile(ROOT):
     stop(f"working folder: {Path.cwd()} found, {ROOT} expected: the pipeline runs in its own")
