@@ -63,9 +63,9 @@ clean: ## remove results, figures and logs; keep the environment, the wheels and
 	@rm -rf logs report.html resources/*/.installing-*
 
 help: ## this list
-	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 16
+	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 20
 
-environment:
+environment: ## set up .venv, and nothing else
 	$(SET_UP)
 
 tools: environment
