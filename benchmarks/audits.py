@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 import numpy as np
+import pandas as pd
 
 from noiseaudit import entropy, jobs, stats, tables
 from noiseaudit.dpecdf import DPEcdf, audit
@@ -37,7 +38,7 @@ def benchmark_audits(audits: int, repeats: int, seed: int, table: Path) -> None:
             lows = [stats.event_loss(*finding.seen, repeats, alpha).low for alpha in ALPHAS]
             flagged += np.array(lows) > attack.exact * EPSILON
             bar.update()
-    rows = stats.alarm_rates(ALPHAS, flagged, audits)
+    rows = pd.DataFrame(stats.alarm_rates(ALPHAS, flagged, audits))
     rows.insert(1, "audits", audits)
     rows.insert(2, "repeats", repeats)
     tables.write_table(table, rows)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 import numpy as np
+import pandas as pd
 
 from noiseaudit import entropy, jobs, stats, tables
 from noiseaudit.cks20 import kernels, layers
@@ -42,7 +43,7 @@ def count_false_alarms(traces: int, draws: int, seed: int, table: Path) -> None:
         for trace in range(traces):
             found += alarms(trace, draws, seed)
             bar.update()
-    rows = stats.alarm_rates(ALPHAS, found, traces)
+    rows = pd.DataFrame(stats.alarm_rates(ALPHAS, found, traces))
     rows.insert(1, "traces", traces)
     rows.insert(2, "draws", draws)
     tables.write_table(table, rows)

@@ -17,7 +17,7 @@ from nbclient.exceptions import DeadKernelError
 from papermill.translators import papermill_translators
 from traitlets.config import Config
 
-from noiseaudit import jobs, tables
+from noiseaudit import files, jobs
 from noiseaudit.wheels import gist
 
 LONGEST_SOCKET = 103
@@ -52,7 +52,7 @@ def execute_notebook(
     values = {name: value_of(text) for name, text in parameters}
     check_names(notebook, values)
     allow_open_files()
-    with tables.replacing(executed) as temporary, tempfile.TemporaryDirectory() as folder:
+    with files.replacing(executed) as temporary, tempfile.TemporaryDirectory() as folder:
         # By files: two kernels that start at once might pick the same free port.
         if len(os.fsencode(f"{folder}/kernel-ipc-5")) > LONGEST_SOCKET:
             raise ValueError(

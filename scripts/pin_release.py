@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from noiseaudit import jobs, tables
+from noiseaudit import files, jobs
 
 
 @click.command(help=__doc__)
@@ -30,7 +30,7 @@ def pin_release(release: str, package: str, folder: Path) -> None:
     )
     if finished.returncode != 0:
         raise ValueError(f"{package} {release} cannot be pinned: {finished.stderr.strip()}")
-    with tables.replacing(folder / f"{package}-{release}.txt") as temporary:
+    with files.replacing(folder / f"{package}-{release}.txt") as temporary:
         temporary.write_text(finished.stdout)
     click.echo(f"{folder / f'{package}-{release}.txt'} written; now name {release} in the config")
 

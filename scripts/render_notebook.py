@@ -8,7 +8,7 @@ from docutils.utils.math.latex2mathml import tex2mathml
 from nbconvert import HTMLExporter
 from nbconvert.preprocessors import Preprocessor
 
-from noiseaudit import jobs, tables
+from noiseaudit import files, jobs
 
 FORMULA = re.compile(r"\$\$(?P<block>.+?)\$\$|\$(?P<inline>[^$\n]+?(?:\n[^$\n]+?)?)\$", re.DOTALL)
 
@@ -24,7 +24,7 @@ def render_notebook(notebook: Path, templates: Path, page: Path) -> None:
         preprocessors=[FormulasToMathML],
     )
     body, _ = exporter.from_filename(str(notebook))
-    with tables.replacing(page) as temporary:
+    with files.replacing(page) as temporary:
         temporary.write_text(body, encoding="utf-8")
 
 

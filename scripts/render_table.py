@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from noiseaudit import jobs, tables
+from noiseaudit import files, jobs, tables
 
 TEXT = ("release", "printed")
 """Columns that look like numbers and are none."""
@@ -42,7 +42,7 @@ def render_table(table: Path, title: str, columns: tuple[str, ...], page: Path) 
     rows = tables.read_table(table, text=[name for name in TEXT if name in tables.header(table)])
     shown = rows[list(columns)] if columns else rows
     body = shown.to_html(index=False, border=0, na_rep="", float_format=short)
-    with tables.replacing(page) as temporary:
+    with files.replacing(page) as temporary:
         temporary.write_text(PAGE.format(title=escape(title), table=body), encoding="utf-8")
 
 

@@ -10,7 +10,7 @@ import click
 import jinja2
 import pandas as pd
 
-from noiseaudit import __version__, jobs, tables
+from noiseaudit import __version__, files, jobs, tables
 from noiseaudit.published import claims, numbers
 
 TITLES = {
@@ -46,7 +46,7 @@ def write_landing(
         versions={"noiseaudit": __version__, **{name: metadata.version(name) for name in PACKAGES}},
         wheels={path.stem: hashes(path) for path in pins},
     )
-    with tables.replacing(page) as temporary:
+    with files.replacing(page) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8")
 
 

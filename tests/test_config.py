@@ -13,7 +13,7 @@ from packaging.version import Version
 from snakemake.utils import update_config
 
 from conftest import ROOT
-from noiseaudit import settings
+from noiseaudit import schemas, settings
 
 BAD = [
     (
@@ -242,7 +242,7 @@ junk = st.one_of(
 
 def is_good(value, node):
     plain = jsonschema.Draft202012Validator
-    strict = {"number": settings._is_finite_number, "integer": settings._is_integer}
+    strict = {"number": schemas._is_finite_number, "integer": schemas._is_integer}
     checker = plain.TYPE_CHECKER.redefine_many(strict)
     return jsonschema.validators.extend(plain, type_checker=checker)(node).is_valid(value)
 

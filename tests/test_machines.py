@@ -12,7 +12,7 @@ import nbformat
 import pytest
 
 from conftest import ISOLATED, ROOT, Project, isolated
-from noiseaudit import __version__, tables, wheels
+from noiseaudit import __version__, files, wheels
 
 HERE = Project(ROOT)
 
@@ -368,7 +368,7 @@ def test_a_full_folder_for_temporary_files_is_named_or_not_needed(sources, tmp_p
 def test_tables_follow_the_umask(tmp_path, umask, mode):
     before = os.umask(umask)
     try:
-        with tables.replacing(tmp_path / "x.tsv") as temporary:
+        with files.replacing(tmp_path / "x.tsv") as temporary:
             temporary.write_text("x\n")
     finally:
         os.umask(before)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noiseaudit import tables
+from noiseaudit import files, tables
 
 JOB = {"release": "0.14.1", "scale": 10.0, "draws": 5000}
 
@@ -54,7 +54,7 @@ def test_a_failed_write_leaves_what_stood_there(tmp_path):
     path.write_text("before")
 
     def fail():
-        with tables.replacing(path) as temporary:
+        with files.replacing(path) as temporary:
             temporary.write_text("half")
             raise KeyError
 

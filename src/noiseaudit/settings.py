@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
-import jsonschema
+from noiseaudit import schemas
 
 SMALLEST_SCALE = Fraction(1, 2)
 """Of a sampler that is tested: below, nearly every output is 0."""
@@ -37,57 +35,14 @@ def check(
     ConfigError
         One line.
     """
-    _check_schema(config, schema)
+    if (error := schemas.first_error(config, schema)) is not None:
+        raise ConfigError(error)
     _check_releases(config["opendp"]["releases"], "opendp", pinned["opendp"])
     _check_releases(config["dpecdf"]["releases"], "dpecdf", pinned["synthpriv"])
     _check_contrast(config["opendp"])
     _check_scales(config["opendp"])
     _check_cascade(config["opendp"])
     _check_sources(config["opendp"]["traces"]["entropies"])
-
-
-def _is_finite_number(_: object, value: object) -> bool:
-    return type(value) is int or (type(value) is float and math.isfinite(value))
-
-
-def _is_integer(_: object, value: object) -> bool:
-    return type(value) is int
-
-
-def _check_schema(config: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
-    plain = jsonschema.Draft202012Validator
-    checker = plain.TYPE_CHECKER.redefine_many(
-        {"number": _is_finite_number, "integer": _is_integer}
-    )
-    validator = jsonschema.validators.extend(plain, type_checker=checker)(schema)
-    error = jsonschema.exceptions.best_match(validator.iter_errors(config))
-    if error is None:
-        return
-    key = error.json_path.removeprefix("$").removeprefix(".") or "the file"
-    if error.validator == "additionalProperties":
-        unknown = sorted(set(error.instance) - set(error.schema["properties"]), key=str)
-        known = ", ".join(error.schema["properties"])
-        raise ConfigError(f"{key}: unknown key {unknown[0]!r}, one of {known} expected")
-    if error.validator == "required":
-        missing = [name for name in error.schema["required"] if name not in error.instance]
-        raise ConfigError(f"{key}: key {missing[0]!r} missing")
-    hint = " (as a number: 1.0e-6, not 1e-6)" if _is_bare_exponent(error.instance) else ""
-    expected = error.schema["description"]
-    raise ConfigError(f"{key}: {_shown(error.instance)} found, {expected} expected{hint}")
-
-
-_LONGEST = 80
-
-
-def _shown(value: object) -> str:
-    """A value on one line, however long it is."""
-    text = repr(value)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-
-
-def _is_bare_exponent(value: object) -> bool:
-    """Text that YAML would have taken for a number, had it a decimal point."""
-    return isinstance(value, str) and re.fullmatch(r"[0-9]+[eE][-+]?[0-9]+", value) is not None
 
 
 def _check_releases(releases: Iterable[str], study: str, pinned: list[str]) -> None:

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 import scipy
 
 POOLED_MINIMUM = 50.0
@@ -293,33 +292,31 @@ def clopper_pearson(
     return Interval(low[()], high[()])
 
 
-def alarm_rates(alphas: Sequence[float], alarms: np.ndarray, trials: int) -> pd.DataFrame:
+def alarm_rates(alphas: Sequence[float], alarms: np.ndarray, trials: int) -> dict[str, np.ndarray]:
     """False alarms of a test at several error probabilities, beside what they should be.
 
     Returns
     -------
-    DataFrame
+    dict of columns, each of shape (len(alphas),)
         ``alpha alarms rate rate_low rate_high`` (a 99.9 % interval), ``chance_of_as_many`` (of so many
         alarms or more, if each trial gives one with probability alpha) and ``verdict``, which is
         not given where too few alarms are due for their absence to say anything.
     """
     interval = clopper_pearson(alarms, trials, _RARE)
     chance = scipy.stats.binom.sf(alarms - 1, trials, alphas)
-    return pd.DataFrame(
-        {
-            "alpha": alphas,
-            "alarms": alarms,
-            "rate": alarms / trials,
-            "rate_low": interval.low,
-            "rate_high": interval.high,
-            "chance_of_as_many": chance,
-            "verdict": np.select(
-                [chance < _RARE, np.multiply(alphas, trials) < _FEWEST_DUE],
-                ["too many", "too few trials to tell"],
-                "no more than stated",
-            ),
-        }
-    )
+    return {
+        "alpha": np.asarray(alphas),
+        "alarms": alarms,
+        "rate": alarms / trials,
+        "rate_low": interval.low,
+        "rate_high": interval.high,
+        "chance_of_as_many": chance,
+        "verdict": np.select(
+            [chance < _RARE, np.multiply(alphas, trials) < _FEWEST_DUE],
+            ["too many", "too few trials to tell"],
+            "no more than stated",
+        ),
+    }
 
 
 _RARE, _FEWEST_DUE = 1e-3, 5

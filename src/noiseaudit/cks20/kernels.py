@@ -19,7 +19,7 @@ from filelock import FileLock
 from numba import config, njit
 from numba.extending import overload
 
-from noiseaudit import tables
+from noiseaudit import files
 from noiseaudit.cks20 import reference
 from noiseaudit.cks20.reference import LAYERS
 
@@ -266,7 +266,7 @@ def _compile(variant: str, traced: bool) -> None:
                 path.unlink()
         _draw_many(_VARIANTS[variant], nothing, _NO_TABLE, _ONE, _ONE, no_draws, traces)
         if (found := _digests(kept)) != noted:
-            with tables.replacing(record) as temporary:
+            with files.replacing(record) as temporary:
                 temporary.write_bytes(found)
 
 

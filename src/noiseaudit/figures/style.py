@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
 
-from noiseaudit import tables
+from noiseaudit import files
 
 BLACK = "#000000"
 ORANGE = "#E69F00"
@@ -94,7 +94,7 @@ def save(figure: Figure, png: Path | str) -> None:
         mpl.rcParams["figure.constrained_layout.use"] = False  # the figure is laid out once
         _settle(figure)
         for extension in FORMATS:
-            with tables.replacing(Path(png).with_suffix(f".{extension}")) as temporary:
+            with files.replacing(Path(png).with_suffix(f".{extension}")) as temporary:
                 if extension == "png":
                     _save_png(figure, temporary)
                 else:
