@@ -62,12 +62,14 @@ def imports(path: Path) -> set[str]:
 
 FLOORS = [
     ["__version__"],
-    ["entropy", "stats", "tables", "jobs", "wheels", "settings", "_draw_from_wheel"],
-    ["mechanisms", "releases", "cks20"],
+    ["entropy", "stats", "files", "schemas", "jobs", "_draw_from_wheel"],
+    ["tables", "wheels", "settings"],
+    ["mechanisms", "releases", "cks20", "audit"],
     ["attack", "dpecdf"],
     ["privacy_loss"],
     ["published"],
     ["figures"],
+    ["command"],
 ]
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -46,20 +49,72 @@ def install(package: str, release: str, pins: Path, site: Path) -> None:
         )
     if f"{package}=={release} " not in pins.read_text():
         raise WheelError(f"{pins}: pins for {package} {release} expected, found none")
+    install_pinned(pins, site)
+
+
+def install_pinned(pins: Path, site: Path, interpreter: str = sys.executable) -> None:
+    """Install all that a hashed requirements file pins, and nothing else, into the folder ``site``.
+
+    Parameters
+    ----------
+    pins, site : Path
+        As for `install`.
+    interpreter : str
+        The Python that it is for.
+
+    Raises
+    ------
+    WheelError
+        If the pins are missing, or what they name cannot be had.
+    """
+    if not pins.is_file():
+        raise WheelError(f"{pins}: no such file")
     site.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".installing-", dir=site.parent) as folder:
         fresh = Path(folder) / "site"
-        command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--no-deps"]
-        command += ["--require-hashes", "--python", sys.executable]
+        command = [*_installer(interpreter), "--quiet", "--no-deps", "--require-hashes"]
         command += ["--target", str(fresh), "--requirement", str(pins)]
         finished = subprocess.run(
             command, env=installing_environment(), capture_output=True, text=True, check=False
         )
         if finished.returncode != 0:
             reason = gist(finished.stderr)
-            raise WheelError(f"{package} {release} cannot be installed: {reason}")
+            named = ", ".join(_pinned(pins)).replace("==", " ")
+            raise WheelError(f"{named} cannot be installed: {reason}")
         shutil.rmtree(site, ignore_errors=True)
         fresh.rename(site)
+
+
+def _installer(interpreter: str) -> list[str]:
+    """uv where it is there, else pip of the Python that it is for."""
+    if importlib.util.find_spec("uv"):
+        return [sys.executable, "-m", "uv", "pip", "install", "--python", interpreter]
+    return [interpreter, "-m", "pip", "install"]
+
+
+def site_name(pins: Path) -> str:
+    """The folder of a site among others: ``package/release``, or one for all that is pinned together.
+
+    Raises
+    ------
+    WheelError
+        If nothing is pinned.
+    """
+    pinned = _pinned(pins)
+    if len(pinned) == 1:
+        return pinned[0].replace("==", "/")
+    return f"{pins.stem}-{hashlib.sha256(pins.read_bytes()).hexdigest()[:12]}"
+
+
+def _pinned(pins: Path) -> list[str]:
+    if not pins.is_file():
+        raise WheelError(f"{pins}: no such file")
+    found = re.findall(
+        r"^([A-Za-z0-9][A-Za-z0-9._-]*==[^ ;\\]+)", pins.read_text("utf-8"), re.MULTILINE
+    )
+    if not found:
+        raise WheelError(f"{pins}: nothing pinned found, package==release with hashes expected")
+    return found
 
 
 def installing_environment() -> dict[str, str]:

@@ -1,0 +1,205 @@
+"""Do the outputs, less their input, follow the stated law?
+
+Everything that is tested is fixed by the law before any draw: the cells, the periods, the middle half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from noiseaudit import stats
+from noiseaudit.audit.laws import Cells, Law
+from noiseaudit.audit.outputs import Outputs
+from noiseaudit.audit.views import LARGEST_PERIOD
+
+TOO_LITTLE, TOO_MUCH, NEITHER = "too little noise", "too much noise", "another shape"
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How outputs agree with their law.
+
+    Attributes
+    ----------
+    test : str
+        The test that speaks most clearly against the law.
+    pvalue : float
+        Its p-value, times the number of tests: all that were done at this look.
+    direction : str
+        `TOO_LITTLE`, `TOO_MUCH` or `NEITHER`.
+    chi2, dof : float, int
+        Pearson's statistic of all cells, tails pooled.
+    period : int or None
+        By which outputs folded deviate most, where they do by any.
+    draws : int
+        Outputs of both sides.
+    """
+
+    test: str
+    pvalue: float
+    direction: str
+    chi2: float
+    dof: int
+    period: int | None
+    draws: int
+
+
+class Fitting:
+    """Counts outputs in a law's cells, in memory that does not grow, and tests them when asked."""
+
+    def __init__(self, law: Law, values: Sequence[Any]) -> None:
+        self.law, self._values = law, values
+        self.cells: Cells = law.cells()
+        self.counts = np.zeros(self.cells.probabilities.size, dtype=np.int64)
+        self.impossible = 0
+        self._folds = _periods(self.cells)
+        self._few: list[np.ndarray] = []
+        self._kept = 0
+
+    def add(self, sides: Sequence[Outputs]) -> None:
+        """Count more outputs of either side."""
+        for outputs, value in zip(sides, self._values, strict=True):
+            noise = self.law.noise(outputs, value)
+            self.impossible += int(outputs.failed.sum())
+            if self.law.lattice or self.cells.integers is not None:
+                whole = np.rint(noise)
+                off = np.abs(noise - whole) > _ROUNDING * np.maximum(np.abs(whole), 1)
+                self.impossible += int(off.sum())
+                noise = whole[~off]
+            elif self._kept < _KEPT:
+                self._few.append(noise)
+                self._kept += noise.size
+            self.counts += np.bincount(self.cells.code(noise), minlength=self.counts.size)
+
+    def fit(self) -> Fit | None:
+        """All tests of what was counted; None while too little is expected anywhere."""
+        total = int(self.counts.sum())
+        expected = self.cells.probabilities * total
+        pooled = _pool(self.counts, expected)
+        if pooled is None and not self.impossible:
+            return None
+        tests: dict[str, float] = {}
+        chi2, dof = 0.0, 0
+        if pooled is not None:
+            chi2, dof = _pearson(*pooled)
+            tests["chi-square of all cells"] = float(special.chdtrc(dof, chi2))
+        period, folded = self._fold(total)
+        tests["chi-square folded by a period"] = folded
+        direction, tests["the middle half"] = self._spread(total)
+        tests["outputs that the law excludes"] = 0.0 if self.impossible else 1.0
+        if self._few:
+            tests["values that repeat"] = self._repeats()
+        speaks = min(tests, key=tests.get)
+        return Fit(
+            speaks,
+            min(1.0, tests[speaks] * len(tests)),
+            direction,
+            chi2,
+            dof,
+            period if folded < _CLEAR else None,
+            total + self.impossible,
+        )
+
+    def _fold(self, total: int) -> tuple[int, float]:
+        """The period by which outputs deviate most, and the p-value of the most deviant of all."""
+        if not self._folds or total == 0:
+            return 0, 1.0
+        magnitudes = np.abs(self.cells.integers)
+        inner, expected = self.counts[1:-1], self.cells.probabilities[1:-1]
+        expected = expected * (inner.sum() / expected.sum())
+        best, period, smallest, done = -np.inf, 0, 1.0, 0
+        for d in self._folds:
+            cell = magnitudes % d
+            due = np.bincount(cell, expected, d)
+            if due.min() < stats.POOLED_MINIMUM:
+                break
+            statistic = float(np.sum((np.bincount(cell, inner, d) - due) ** 2 / due))
+            done += 1
+            smallest = min(smallest, float(special.chdtrc(d - 1, statistic)))
+            if (z := (statistic - d + 1) / np.sqrt(2 * d - 2)) > best:
+                best, period = z, d
+        return period, min(1.0, smallest * done)
+
+    def _spread(self, total: int) -> tuple[str, float]:
+        """Whether more, or less, lies in the middle than the law has there; two-sided binomial."""
+        probabilities = self.cells.probabilities
+        if np.count_nonzero(probabilities) < _SHAPED:
+            return NEITHER, 1.0
+        inside = _middle(probabilities)
+        share = float(probabilities[inside].sum())
+        came = int(self.counts[inside].sum())
+        if total == 0 or not 0 < share < 1:
+            return NEITHER, 1.0
+        below, above = special.bdtr(came, total, share), special.bdtrc(came - 1, total, share)
+        pvalue = min(1.0, 2 * float(min(below, above)))
+        if pvalue > _TELLING:
+            return NEITHER, pvalue
+        return (TOO_LITTLE if above < below else TOO_MUCH), pvalue
+
+    def _repeats(self) -> float:
+        """How unlikely so many equal values are of a density; adjacent ones in order are counted."""
+        x = np.sort(np.concatenate(self._few))
+        equal = int(np.count_nonzero(np.diff(x) == 0))
+        due = x.size * (x.size - 1) / 2 * COINCIDENCE
+        return float(special.pdtrc(equal - 1, due)) if equal else 1.0
+
+
+COINCIDENCE = 2.0**-44
+"""The chance that two doubles of a density are equal, at most: from 53 random bits it is some 2^−53, from
+32 it is 2^−32."""
+
+_ROUNDING = 1e-9
+"""By which a multiple of the lattice may be off, relative to itself."""
+
+_KEPT = 1 << 20
+"""Doubles that are searched for equal ones."""
+
+_CLEAR, _TELLING = 1e-4, 1e-3
+"""p-values below which a period, and a direction, are named."""
+
+_SHAPED = 8
+"""Cells that a law must have for its middle to mean little noise, and its ends much."""
+
+_WORK = 1 << 27
+"""Cells that all foldings of one look may touch."""
+
+
+def _periods(cells: Cells) -> range:
+    """All up to `LARGEST_PERIOD`; fewer where the law is so wide that this would take seconds."""
+    if cells.integers is None:
+        return range(0)
+    size = cells.integers.size
+    return range(2, min(LARGEST_PERIOD, size // 2, _WORK // size) + 1)
+
+
+def _middle(probabilities: np.ndarray) -> np.ndarray:
+    """The cells around the median that hold half of the probability, or the first beyond it."""
+    reached = np.cumsum(probabilities)
+    low, high = np.searchsorted(reached, [0.25, 0.75])
+    inside = np.zeros(probabilities.size, dtype=bool)
+    inside[low : max(high, low + 1)] = True
+    return inside
+
+
+def _pool(counts: np.ndarray, expected: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """Neighbouring cells joined until each expects enough; None where fewer than two are left."""
+    reached = np.cumsum(expected)
+    starts, place = [0], 0
+    while True:
+        before = reached[place - 1] if place else 0.0
+        place = int(np.searchsorted(reached, before + stats.POOLED_MINIMUM)) + 1
+        if place >= expected.size or reached[-1] - reached[place - 1] < stats.POOLED_MINIMUM:
+            break
+        starts.append(place)
+    if len(starts) < 2:
+        return None
+    return np.add.reduceat(counts, starts), np.add.reduceat(expected, starts)
+
+
+def _pearson(observed: np.ndarray, expected: np.ndarray) -> tuple[float, int]:
+    return float(np.sum((observed - expected) ** 2 / expected)), observed.size - 1

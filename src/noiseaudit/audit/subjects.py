@@ -1,0 +1,678 @@
+"""What draws the noise under audit: a Python function, a program, or files of outputs.
+
+Whatever runs, runs in processes of its own, under a limit of time and of output, and is killed with all
+that it started.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from noiseaudit.audit import _subject
+from noiseaudit.audit.outputs import Outputs
+
+FIRST_CALL = 1024
+"""Outputs that a subject is asked for at first; each call asks for four times as many."""
+
+LARGEST_ANSWER = 1 << 28
+"""Bytes of one answer of a subject."""
+
+_WORDS = 2000
+"""Bytes of a subject's last words that are kept."""
+
+
+class SubjectError(ValueError):
+    """The subject is not what the card says it is: bad input."""
+
+
+class Unjudgeable(ValueError):
+    """The subject gives no outputs that could be judged: it hangs, dies, or only fails."""
+
+
+class OutOfTime(Unjudgeable):
+    """The time limit has passed."""
+
+
+class Clock:
+    """The time that a subject may still take."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._end = time.monotonic() + seconds
+
+    @property
+    def left(self) -> float:
+        return self._end - time.monotonic()
+
+
+class Subject(ABC):
+    """Noise under audit; a context manager that ends whatever it started."""
+
+    seedable = False
+    """Whether a seed decides its outputs."""
+    repeatable = True
+    """Whether it can be asked again, beside what the audit draws."""
+    largest_call = 1 << 16
+    """Outputs that it is asked for at most."""
+
+    def __enter__(self) -> Subject:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @abstractmethod
+    def ask(self, side: int, count: int, seed: int) -> None:
+        """Ask for outputs of a neighbour (0: left); the answer is fetched by `answer`."""
+
+    @abstractmethod
+    def answer(self, side: int) -> Outputs:
+        """The outputs asked for; fewer only where there are no more."""
+
+    def close(self) -> None:  # noqa: B027 - files have nothing to end
+        """End what was started."""
+
+    def twins(self, condition: str, count: int, seed: int) -> list[Outputs] | None:
+        """Two or more runs that should differ, under a condition; None where it does not apply.
+
+        Parameters
+        ----------
+        condition : {"copied", "forked", "seeded"}
+        """
+        return None
+
+    def other_process(self, count: int, seed: int) -> Outputs | None:
+        """Outputs of the left neighbour from a second process; None where there is no such thing."""
+        return None
+
+
+class PythonFunction(Subject):
+    """``module:function``, drawn from in one process for each neighbour.
+
+    Parameters
+    ----------
+    place : str
+        ``file.py:function`` or ``module:function``.
+    folder : Path
+        Where the file lies, and modules are looked for first.
+    values : pair of JSON values
+        Handed to the function.
+    clock : Clock
+    arguments : mapping
+        Handed to the function by name.
+    interpreter : path
+        The Python that runs it.
+    sites : sequence of Path
+        Folders of installed packages that come before its own.
+    """
+
+    def __init__(
+        self,
+        place: str,
+        folder: Path,
+        values: tuple[Any, Any],
+        clock: Clock,
+        arguments: Mapping[str, Any] | None = None,
+        interpreter: str | Path = sys.executable,
+        sites: Sequence[Path] = (),
+    ) -> None:
+        self._values = values
+        self._start = lambda: _Process(place, folder, clock, arguments or {}, interpreter, sites)
+        self._sides: list[_Process] = []
+        try:
+            for _ in values:
+                self._sides.append(self._start())
+            for process in self._sides:
+                process.start()
+        except BaseException:
+            self.close()
+            raise
+        self.seedable = self._sides[0].arity == 3
+        self.python = self._sides[0].python
+
+    def ask(self, side: int, count: int, seed: int) -> None:
+        self._sides[side].order("answer", value=self._values[side], count=count, seed=seed)
+
+    def answer(self, side: int) -> Outputs:
+        return self._sides[side].frame()
+
+    def twins(self, condition: str, count: int, seed: int) -> list[Outputs] | None:
+        process = self._sides[0]
+        process.order(condition, value=self._values[0], count=count, seed=seed)
+        return process.frames()
+
+    def other_process(self, count: int, seed: int) -> Outputs | None:
+        with contextlib.closing(self._start()) as process:
+            process.start()
+            process.order("answer", value=self._values[0], count=count, seed=seed)
+            return process.frame()
+
+    def close(self) -> None:
+        for process in self._sides:
+            process.close()
+
+
+class Callback(Subject):
+    """A function of this process: under no limit, and as safe as the code around it.
+
+    Parameters
+    ----------
+    draw : callable
+        ``draw(value)``, ``draw(value, count)`` or ``draw(value, count, rng)``.
+    values : pair
+    """
+
+    def __init__(self, draw: Callable, values: tuple[Any, Any]) -> None:
+        try:
+            self._subject = _subject.Subject(draw, {})
+        except _subject.Unfit as error:
+            raise SubjectError(f"draw: {error}") from error
+        self._values, self._asked = values, [(0, 0), (0, 0)]
+        self.seedable = self._subject.arity == 3
+
+    def ask(self, side: int, count: int, seed: int) -> None:
+        self._asked[side] = count, seed
+
+    def answer(self, side: int) -> Outputs:
+        try:
+            return decoded(*self._subject.answer(self._values[side], *self._asked[side]))
+        except _subject.Unfit as error:
+            raise SubjectError(f"draw: {error}") from error
+
+    def twins(self, condition: str, count: int, seed: int) -> list[Outputs] | None:
+        frames = getattr(self._subject, condition)(self._values[0], count, seed)
+        if frames is None or None in frames:
+            return None
+        return [decoded(*frame) for frame in frames]
+
+
+class _Process:
+    """One process of `_subject`, its pipes, and its end."""
+
+    def __init__(
+        self,
+        place: str,
+        folder: Path,
+        clock: Clock,
+        arguments: Mapping[str, Any],
+        interpreter: str | Path,
+        sites: Sequence[Path],
+    ) -> None:
+        self._clock, self._place = clock, place
+        orders, own_orders = os.pipe()
+        own_answers, answers = os.pipe()
+        command = [str(interpreter), "-s", _subject.__file__, str(orders), str(answers)]
+        command += [place, str(folder), json.dumps(arguments)]
+        try:
+            self._process = _spawn(command, folder, sites, pass_fds=(orders, answers))
+        except SubjectError:
+            os.close(own_orders)
+            os.close(own_answers)
+            raise
+        finally:
+            os.close(orders)
+            os.close(answers)
+        self._orders, self._answers = own_orders, own_answers
+        self._unread = bytearray()
+
+    def start(self) -> None:
+        header = self._header()
+        self.arity, self.python = header["ready"], header["python"]
+
+    def order(self, task: str, **arguments: object) -> None:
+        line = json.dumps({"task": task, **arguments}).encode() + b"\n"
+        with contextlib.suppress(BrokenPipeError):  # that it ended is told when its answer is read
+            os.write(self._orders, line)
+
+    def frame(self) -> Outputs:
+        return self._outputs(self._header())
+
+    def frames(self) -> list[Outputs] | None:
+        header = self._header()
+        if "none" in header:
+            return None
+        return [self._outputs(self._header()) for _ in range(header["frames"])]
+
+    def close(self) -> None:
+        self._process.end()
+        for pipe in (self._orders, self._answers):
+            with contextlib.suppress(OSError):
+                os.close(pipe)
+
+    def _header(self) -> dict[str, Any]:
+        while (end := self._unread.find(b"\n")) < 0:
+            self._fetch(1 << 16)
+        header = json.loads(self._unread[:end])
+        del self._unread[: end + 1]
+        if "unfit" in header:
+            raise SubjectError(f"{self._place}: {_one_line(header['unfit'])}")
+        if header["bytes"] > LARGEST_ANSWER:
+            raise Unjudgeable(
+                f"{self._place}: {header['bytes']} bytes returned at once, a list of outputs expected"
+            )
+        return header
+
+    def _outputs(self, header: dict[str, Any]) -> Outputs:
+        while len(self._unread) < header["bytes"]:
+            self._fetch(1 << 20)
+        payload = bytes(self._unread[: header["bytes"]])
+        del self._unread[: header["bytes"]]
+        return decoded(header, payload)
+
+    def _fetch(self, size: int) -> None:
+        ready, _, _ = select.select([self._answers], [], [], max(self._clock.left, 0))
+        if not ready:
+            raise OutOfTime(f"{self._place}: no answer within {self._clock.seconds:g} s")
+        content = os.read(self._answers, size)
+        if not content:
+            raise Unjudgeable(f"{self._place}: {self._process.last_words()}")
+        self._unread += content
+
+
+def decoded(header: dict[str, Any], payload: bytes) -> Outputs:
+    """The outputs of one frame of `_subject`."""
+    if header["dtype"] == "json":
+        flat = json.loads(payload)
+        values = _mixed(flat, header["shape"])
+    else:
+        values = np.frombuffer(payload, dtype=header["dtype"]).reshape(header["shape"])
+    if header["boolean"]:
+        values = np.array(["False", "True"])[values]
+    return Outputs.of(values, header["raised"])
+
+
+def _mixed(flat: list[Any], shape: Sequence[int]) -> np.ndarray:
+    """Text for scalars; for vectors, numbers in which each text stands for one (see `text_number`)."""
+    if len(shape) == 1:
+        return np.array([one if isinstance(one, str) else repr(one) for one in flat], dtype="U")
+    numbers = [
+        float(one) if isinstance(one, int | float) else text_number(str(one)) for one in flat
+    ]
+    return np.array(numbers).reshape(shape)
+
+
+def text_number(text: str) -> float:
+    """A number for a text among numbers: the same for the same text, an integer far from most."""
+    return float(int.from_bytes(text.encode()[:6].ljust(6, b"\0"), "big"))
+
+
+class Program(Subject):
+    """A command line that prints one output a line.
+
+    Parameters
+    ----------
+    command : sequence of str
+        ``{value}`` and ``{count}`` stand for the neighbour's value and the number of outputs.
+    folder : Path
+        Where it runs.
+    values : pair of JSON values
+    clock : Clock
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        folder: Path,
+        values: tuple[Any, Any],
+        clock: Clock,
+        arguments: Mapping[str, Any] | None = None,
+    ) -> None:
+        for name, argument in (arguments or {}).items():
+            command = [word.replace(f"{{{name}}}", _word(argument)) for word in command]
+        self.largest_call = 1 << 20  # each starts a program
+        self._command, self._folder, self._values, self._clock = command, folder, values, clock
+        self._running: list[_Printing | None] = [None, None]
+        if not any("{count}" in word for word in command):
+            raise SubjectError(f"command: {' '.join(command)!r} found, one with {{count}} expected")
+
+    def ask(self, side: int, count: int, seed: int) -> None:
+        self._running[side] = self._printing(side, count)
+
+    def answer(self, side: int) -> Outputs:
+        with contextlib.closing(self._running[side]) as printing:
+            return printing.outputs()
+
+    def other_process(self, count: int, seed: int) -> Outputs | None:
+        with contextlib.closing(self._printing(0, count)) as printing:
+            return printing.outputs()
+
+    def close(self) -> None:
+        for printing in self._running:
+            if printing is not None:
+                printing.close()
+
+    def _printing(self, side: int, count: int) -> _Printing:
+        value = _word(self._values[side])
+        words = [
+            word.replace("{value}", value).replace("{count}", str(count)) for word in self._command
+        ]
+        return _Printing(words, self._folder, count, self._clock)
+
+
+def _word(value: Any) -> str:  # noqa: ANN401 - any JSON value
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+class _Printing:
+    """One run of a program."""
+
+    def __init__(self, command: Sequence[str], folder: Path, count: int, clock: Clock) -> None:
+        self._command, self._count, self._clock = command, count, clock
+        self._process = _spawn(command, folder, (), stdout=subprocess.PIPE)
+
+    def outputs(self) -> Outputs:
+        content, pipe = bytearray(), self._process.stdout
+        while True:
+            ready, _, _ = select.select([pipe], [], [], max(self._clock.left, 0))
+            if not ready:
+                raise OutOfTime(f"command: no answer within {self._clock.seconds:g} s")
+            part = os.read(pipe.fileno(), 1 << 20)
+            if not part:
+                break
+            content += part
+            if len(content) > LARGEST_ANSWER or len(content) > self._count * _LONGEST_LINE + 4096:
+                raise SubjectError(f"command: more than {self._count} outputs printed")
+        words = self._process.last_words()
+        if self._process.status:
+            raise Unjudgeable(f"command: {words}")
+        return parsed(bytes(content), self._count, "command")
+
+    def close(self) -> None:
+        self._process.end()
+        self._process.stdout.close()
+
+
+_LONGEST_LINE = 4096
+
+
+def parsed(content: bytes, count: int | None, source: str) -> Outputs:
+    """Outputs from text, one a line: integers, doubles, words or, apart by commas, vectors.
+
+    Raises
+    ------
+    SubjectError
+        If there are not ``count`` lines, or some hold more numbers than others.
+    """
+    lines = content.count(b"\n") + (not content.endswith(b"\n") and content != b"")
+    if count is not None and lines != count:
+        raise SubjectError(f"{source}: {lines} lines found, {count} expected")
+    width = content[: content.find(b"\n")].count(b",") + 1 if lines else 1
+    for dtype in (np.int64, np.float64):
+        with contextlib.suppress(ValueError):
+            flat = _numbers(content, dtype, width)
+            if flat.size == lines * width:
+                return Outputs.of(flat.reshape(lines, width) if width > 1 else flat)
+    try:
+        text = content.decode().splitlines()
+    except UnicodeDecodeError as error:
+        raise SubjectError(f"{source}: text in UTF-8 expected ({error})") from error
+    rows = list(csv.reader(text)) if width > 1 else [[line] for line in text]
+    if len({len(row) for row in rows}) > 1 or len(rows) != lines:
+        raise SubjectError(
+            f"{source}: lines of different length found, vectors of one length expected"
+        )
+    if width == 1:
+        return _words([row[0] for row in rows])
+    numbers = [_number_or_text(word) for row in rows for word in row]
+    return Outputs.of(np.array(numbers).reshape(lines, width))
+
+
+def _numbers(content: bytes, dtype: type, width: int) -> np.ndarray:
+    """Raises ValueError where the content is not of that type throughout."""
+    if width > 1:
+        content = content.replace(b",", b"\n")
+    if dtype is np.int64 and content.translate(None, b"0123456789-+\n\r "):
+        raise ValueError("no integers")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)  # what is left unread is no number
+        try:
+            numbers = np.fromstring(content, dtype=dtype, sep="\n")
+        except DeprecationWarning as error:
+            raise ValueError("no numbers") from error
+    if dtype is np.int64 and (np.abs(numbers) > _LARGEST_INTEGER).any():
+        raise ValueError("an integer that may have been cut to 64 bits")
+    return numbers
+
+
+_LARGEST_INTEGER = 2**62
+
+
+def _words(words: list[str]) -> Outputs:
+    """Words; those that say that a number is none are failures among numbers."""
+    numbers = np.zeros(len(words))
+    for place, word in enumerate(words):
+        try:
+            numbers[place] = float(word)
+        except ValueError:
+            return Outputs.of(np.array(words, dtype="U"))
+    return Outputs.of(numbers)
+
+
+def _number_or_text(word: str) -> float:
+    try:
+        return float(word)
+    except ValueError:
+        return text_number(word)
+
+
+class Samples(Subject):
+    """Two files of outputs, drawn by whoever wrote them: Parquet, CSV, ``.npy`` or text."""
+
+    repeatable = False
+
+    def __init__(self, files: tuple[str, str], folder: Path, stdin: BinaryIO | None = None) -> None:
+        if files[0] == files[1]:
+            raise SubjectError(f"samples: {files[0]} found for both sides, two files expected")
+        self._left = [read(name, folder, stdin) for name in files]
+        self._asked = [0, 0]
+
+    def ask(self, side: int, count: int, seed: int) -> None:
+        self._asked[side] = count
+
+    def answer(self, side: int) -> Outputs:
+        given, rest = self._left[side][: self._asked[side]], self._left[side][self._asked[side] :]
+        self._left[side] = rest
+        return given
+
+
+def read(name: str, folder: Path, stdin: BinaryIO | None = None) -> Outputs:
+    """The outputs of a sample file; ``-`` is standard input, as text.
+
+    Raises
+    ------
+    SubjectError
+        If the file cannot be read, or holds no outputs.
+    """
+    path = folder / name
+    try:
+        if name == "-":
+            found = parsed((stdin or sys.stdin.buffer).read(), None, "standard input")
+        elif path.suffix == ".npy":
+            found = Outputs.of(_checked_array(np.load(path, allow_pickle=False), path))
+        elif path.suffix in (".parquet", ".pq"):
+            found = _from_parquet(path)
+        else:
+            content = path.read_bytes()
+            found = parsed(
+                _without_header(content) if path.suffix == ".csv" else content, None, str(path)
+            )
+    except FileNotFoundError as error:
+        raise SubjectError(f"{path}: no such file") from error
+    except (OSError, ValueError) as error:
+        if isinstance(error, SubjectError):
+            raise
+        raise SubjectError(f"{path}: cannot be read ({_one_line(str(error))})") from error
+    if not len(found):
+        raise SubjectError(f"{path}: nothing found, outputs expected")
+    return found
+
+
+def _without_header(content: bytes) -> bytes:
+    """A CSV file's first line is a header where it holds no number and the second does."""
+    first, _, rest = content.partition(b"\n")
+    second = rest.partition(b"\n")[0]
+
+    def numeric(line: bytes) -> bool:
+        with contextlib.suppress(ValueError):
+            float(line.split(b",")[0])
+            return True
+        return False
+
+    return rest if rest and numeric(second) and not numeric(first) else content
+
+
+def _checked_array(array: np.ndarray, path: Path) -> np.ndarray:
+    if array.ndim not in (1, 2) or array.dtype.kind not in "iufbU":
+        raise SubjectError(
+            f"{path}: an array of {array.dtype} with {array.ndim} axes found, "
+            "numbers with one or two expected"
+        )
+    if array.dtype.kind == "b" and array.ndim == 1:
+        return array.astype("U")
+    return array.astype(
+        {"u": np.int64, "b": np.int64, "i": np.int64}.get(array.dtype.kind, array.dtype)
+    )
+
+
+def _from_parquet(path: Path) -> Outputs:
+    import pyarrow as pa  # noqa: PLC0415 - few audits read Parquet
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    try:
+        table = pq.read_table(path)
+    except pa.ArrowException as error:
+        raise SubjectError(f"{path}: cannot be read ({_one_line(str(error))})") from error
+    columns = [column.to_numpy() for column in table.columns]
+    if len(columns) == 1 and columns[0].dtype.kind == "O":
+        return Outputs.of(columns[0].astype("U"))
+    stacked = columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
+    return Outputs.of(_checked_array(stacked, path))
+
+
+class Stream:
+    """Outputs of one side after another, asked for in calls that grow; both sides at once.
+
+    Parameters
+    ----------
+    subject : Subject
+    seed : callable
+        ``seed(side, call)``: what the generator of a call is seeded with.
+    """
+
+    def __init__(self, subject: Subject, seed: Callable[[int, int], int], draws: int) -> None:
+        self._subject, self._seed, self._draws = subject, seed, draws
+
+    def __iter__(self) -> Iterator[tuple[Outputs, Outputs]]:
+        """Pairs of as many outputs of either side, until the draws, the files or the time are used up."""
+        made, size, call = 0, FIRST_CALL, 0
+        while made < self._draws:
+            count = min(size, self._draws - made)
+            for side in (0, 1):
+                self._subject.ask(side, count, self._seed(side, call))
+            left, right = (self._subject.answer(side) for side in (0, 1))
+            count = min(len(left), len(right))
+            if count:
+                yield left[:count], right[:count]
+            if count < min(size, self._draws - made):
+                return
+            made, size, call = made + count, min(4 * size, self._subject.largest_call), call + 1
+
+
+class _Spawned(subprocess.Popen):
+    """A process in a session of its own, whose last words are kept and whose children die with it."""
+
+    def listen(self) -> None:
+        self._words = bytearray()
+        self._listener = threading.Thread(target=self._keep, daemon=True)
+        self._listener.start()
+
+    def _keep(self) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            while part := os.read(self.stderr.fileno(), 1 << 16):
+                self._words = (self._words + part)[-_WORDS:]
+
+    @property
+    def status(self) -> int | None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.wait(5)
+        return self.returncode
+
+    def last_words(self) -> str:
+        """How it ended, on one line."""
+        status = self.status
+        self._listener.join(1)
+        lines = bytes(self._words).decode(errors="replace").strip().splitlines()
+        ended = f"signal {-status}" if status and status < 0 else f"status {status}"
+        return f"its process ended with {ended}" + (f" ({_one_line(lines[-1])})" if lines else "")
+
+    def end(self) -> None:
+        for kill in (
+            lambda: os.killpg(self.pid, signal.SIGKILL),
+            self.kill,
+            self._kill_the_escaped,
+        ):
+            with contextlib.suppress(OSError):
+                kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.wait(5)
+        self._listener.join(1)
+        self.stderr.close()
+
+    def _kill_the_escaped(self) -> None:
+        """Children that left the session still carry its mark in their environment."""
+        mark = f"{_MARK}={self.mark}".encode()
+        for environment in Path("/proc").glob("[0-9]*/environ"):
+            with contextlib.suppress(OSError):
+                if mark in environment.read_bytes().split(b"\0"):
+                    os.kill(int(environment.parent.name), signal.SIGKILL)
+
+
+_MARK = "NOISEAUDIT_SUBJECT"
+
+
+def _spawn(
+    command: Sequence[str], folder: Path, sites: Sequence[Path], **streams: object
+) -> _Spawned:
+    mark = os.urandom(8).hex()
+    paths = [str(site) for site in sites] + list(filter(None, [os.environ.get("PYTHONPATH")]))
+    environment = os.environ | {_MARK: mark}
+    if sites:
+        environment["PYTHONPATH"] = os.pathsep.join(paths)
+    settings = {
+        "stdin": subprocess.DEVNULL,
+        "stdout": subprocess.DEVNULL,
+        "stderr": subprocess.PIPE,
+    }
+    try:
+        process = _Spawned(
+            command, cwd=folder, env=environment, start_new_session=True, **settings | streams
+        )
+    except (OSError, ValueError) as error:
+        raise SubjectError(f"{command[0]}: cannot be started ({_one_line(str(error))})") from error
+    process.mark = mark
+    process.listen()
+    return process
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_WORDS else f"{line[:_LONGEST_WORDS]}…"
+
+
+_LONGEST_WORDS = 300

@@ -1,0 +1,165 @@
+"""The claim, asked of a stream of pairs: by values, by failures and by the lowest bits, each by betting.
+
+Blocks of pairs grow. Before each, every question chooses its events anew from all pairs before; memory
+is bounded however many pairs come.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from noiseaudit.audit import betting, scores, search, views
+from noiseaudit.audit.claims import Claim
+from noiseaudit.audit.outputs import Outputs
+from noiseaudit.audit.search import Choice, Tally
+from noiseaudit.audit.views import FAILURES, LOWEST_BITS, VALUES
+
+FIRST_BLOCK, GROWTH = 64, 0.4
+"""Pairs of the first block, and what a block adds to the pairs before it."""
+
+_KEPT, _KEPT_NUMBERS = 1 << 16, 1 << 22
+"""Pairs, and numbers of either side, that are kept to fit views to; later ones are only counted."""
+
+_FIRST_SCAN = 1024
+"""Pairs before residues and classifiers are looked for."""
+
+QUESTIONS = (VALUES, FAILURES, LOWEST_BITS)
+
+
+class Wagering:
+    """Bets on pairs as they come.
+
+    Parameters
+    ----------
+    claim : Claim
+    draws : int
+        Pairs that will come at most.
+    centre : int
+        Where residues are counted from.
+    """
+
+    def __init__(self, claim: Claim, draws: int, centre: int) -> None:
+        self.claim, self.pairs = claim, 0
+        self.tallies: list[Tally] = []
+        self.records: dict[str, list[list[betting.Block]]] = {
+            question: [[], []] for question in QUESTIONS
+        }
+        self._centre = centre
+        self._aims = (search.Refute(claim), search.Bound(claim, draws))
+        self._wagers: dict[str, list[list[Choice | None]]] = {}
+        self._counts: dict[str, list[np.ndarray]] = {}
+        self._kept: list[list[Outputs]] = [[], []]
+        self._fitted = self._scanned = self._scored = 0
+        self._block_end = FIRST_BLOCK
+
+    def add(self, sides: tuple[Outputs, Outputs]) -> None:
+        """Bet on more pairs, and learn from them."""
+        place, size = 0, len(sides[0])
+        while place < size:
+            end = min(size, place + self._block_end - self.pairs)
+            self._take((sides[0][place:end], sides[1][place:end]))
+            self.pairs += end - place
+            place = end
+            if self.pairs == self._block_end:
+                self.settle()
+
+    def settle(self) -> None:
+        """End the block here: note its outcome and choose the next bets."""
+        for question, wagers in self._wagers.items():
+            for aim, choices in enumerate(wagers):
+                counts = self._counts[question][aim]
+                if counts.any():
+                    bet = betting.Bet(*(choice and choice.event for choice in choices))
+                    self.records[question][aim].append(betting.Block(bet, counts))
+        self._learn()
+        self._wagers = {}
+        for question in QUESTIONS:
+            own = [tally for tally in self.tallies if tally.view.question == question]
+            if own:
+                self._wagers[question] = [search.wager(own, aim) for aim in self._aims]
+        self._counts = {
+            question: [np.zeros((2, 2, 2, 2), dtype=np.int64) for _ in wagers]
+            for question, wagers in self._wagers.items()
+        }
+        self._block_end = self.pairs + max(FIRST_BLOCK, int(GROWTH * self.pairs))
+
+    def log_wealth(self, question: str) -> float:
+        """The largest logarithm of wealth against the claim that a question ever had."""
+        return self._best_wealth(question, self.claim.parameter)
+
+    def _best_wealth(self, question: str, parameter: float) -> float:
+        records = self.records[question]
+        if not records[0]:
+            return 0.0
+        return float(np.max(betting.joint_log_wealth(records, self.claim, parameter)))
+
+    def certified(self, question: str, alpha: float, claim: Claim | None = None) -> float:
+        """The lower bound that a question puts on a claim's parameter (its own by default)."""
+        return betting.certified(self.records[question], claim or self.claim, alpha)
+
+    def _take(self, sides: tuple[Outputs, Outputs]) -> None:
+        for question, wagers in self._wagers.items():
+            for aim, choices in enumerate(wagers):
+                members = [
+                    choice.holds(outputs) if choice else np.zeros(len(outputs), dtype=bool)
+                    for outputs in sides
+                    for choice in choices
+                ]
+                self._counts[question][aim] += betting.count_pairs(members)
+        for tally in self.tallies:
+            tally.add(sides)
+        if self._keeps():
+            for kept, outputs in zip(self._kept, sides, strict=True):
+                kept.append(outputs)
+
+    def _keeps(self) -> bool:
+        width = self._kept[0][0].width if self._kept[0] else 0
+        return self.pairs < min(_KEPT, _KEPT_NUMBERS // max(width, 1))
+
+    def _learn(self) -> None:
+        """Fit views at each doubling to all pairs kept, and count them anew."""
+        if self.pairs >= 2 * self._fitted and self._keeps():
+            self._fitted = self.pairs
+            left, right = self._kept = [[Outputs.joined(kept).as_integers()] for kept in self._kept]
+            found = [t for t in self.tallies if isinstance(t.view, views.Residues | views.Score)]
+            self.tallies = []
+            for view in views.fitted(left[0], right[0]):
+                self.tallies.append(Tally.empty(view))
+                self.tallies[-1].add((left[0], right[0]))
+            self.tallies += found
+        if self.pairs >= max(_FIRST_SCAN, 2 * self._scanned):
+            self._scanned = self.pairs
+            self._scan()
+        if self.pairs >= max(_FIRST_SCAN // 4, 4 * self._scored) and self._keeps():
+            self._scored = self.pairs
+            self._score()
+
+    def _scan(self) -> None:
+        """Look for a period in the integers, if that is what they are."""
+        for tally in self.tallies:
+            if isinstance(tally.view, views.Integers):
+                self.tallies = [t for t in self.tallies if not isinstance(t.view, views.Residues)]
+                residues = search.period(tally, self._centre, self.claim)
+                if residues is not None:
+                    self.tallies.append(search.fold(tally, residues))
+                return
+
+    def _score(self) -> None:
+        """Train classifiers on vectors; what they score is counted from here on only."""
+        left, right = (Outputs.joined(kept) for kept in self._kept)
+        if left.width > 1:
+            self.tallies = [t for t in self.tallies if not isinstance(t.view, views.Score)]
+            self.tallies += [Tally.empty(view) for view in scores.trained(left, right)]
+
+
+def shares(alpha: float, questions: Sequence[str] = QUESTIONS) -> dict[str, float]:
+    """The error of each question, of what all of them have together: half to the values."""
+    return {q: alpha / 2 if q == VALUES else alpha / 2 / (len(questions) - 1) for q in questions}
+
+
+def refuted(log_wealth: float, alpha: float) -> bool:
+    """Whether wealth has passed ``1/alpha``."""
+    return log_wealth >= -math.log(alpha)
