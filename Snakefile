@@ -3,6 +3,7 @@
 #   snakemake --cores all                                   everything, at the papers' scale
 #   snakemake --cores all --configfile config/quick.yaml    everything, on small samples
 #   snakemake --cores all opendp                            one study (dptext, opendp, dpecdf)
+#   snakemake --cores all audits                            the noise of every card in audits/
 #   snakemake --cores all wheels                            what needs the network
 #   snakemake --cores all figures/opendp/artifacts.png      one figure
 #   snakemake -n                                            what would run, and why
@@ -19,6 +20,7 @@ include: "workflow/rules/wheels.smk"
 include: "workflow/rules/dptext.smk"
 include: "workflow/rules/opendp.smk"
 include: "workflow/rules/dpecdf.smk"
+include: "workflow/rules/audits.smk"
 include: "workflow/rules/notebooks.smk"
 
 
@@ -29,6 +31,7 @@ rule all:
         DPTEXT,
         OPENDP,
         DPECDF,
+        AUDIT_OUTPUTS,
         COMPARISON,
 
 
@@ -55,3 +58,9 @@ rule dpecdf:
     """The private ECDF of synthpriv, and the hardened one."""
     input:
         DPECDF,
+
+
+rule audits:
+    """The noise of every card in audits/, and what the audit itself can see."""
+    input:
+        AUDIT_OUTPUTS,

@@ -307,6 +307,17 @@ class Specimen:
     draws: int = 1_000_000
 
     @property
+    def in_power(self) -> bool:
+        """Whether its fault shows in draws that a seed decides: that can be timed again and again."""
+        return self.truth in (V, B, W) and self.number not in ("2b", "44")
+
+    @property
+    def in_alarms(self) -> bool:
+        """Whether it is healthy, draws fast, and is decided by a seed."""
+        scalar = not isinstance(self.neighbours[0], list)
+        return self.truth == F and scalar and self.number not in ("2", "45", "47", "51")
+
+    @property
     def card(self) -> dict[str, Any]:
         """As a card in this folder has it."""
         left, right = self.neighbours

@@ -31,10 +31,11 @@ RUNS = (
 UNREPEATABLE = (
     "opendp/samples/*",
     "opendp/traces/*_os_*",
+    "audits/samples/*",
     "*/performance.tsv",
     "opendp/growth.tsv",
 )
-"""Under results/: what comes from the operating system's entropy, and measured times."""
+"""Under results/: what comes from the operating system's entropy, and measured times (a sample of an audit holds one)."""
 
 UNSEEDED = (
     "results/dpecdf/audit/hardened.tsv",

@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import re
 import sys
 from fractions import Fraction
 from functools import cache
@@ -21,6 +22,7 @@ os.environ |= {
     "PYTHONPATH": str(ROOT / "src"),
     "PYTHONNOUSERSITE": "1",
     "MPLCONFIGDIR": str(ROOT / ".cache/matplotlib"),
+    "NOISEAUDIT_SITES": str(ROOT / "resources"),
 }
 os.environ.pop("MPLBACKEND", None)
 os.environ.setdefault("USERNAME", str(os.getuid()))
@@ -123,6 +125,30 @@ def timed_releases():
     return list(dict.fromkeys([contrast["faulty"], contrast["fixed"], *newest]))
 
 
+def card_of(path):
+    """A card as it stands, unchecked: the job that draws from it checks it."""
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content.get("settings"), content["draw"].get("python")
+        return content
+    except (yaml.YAMLError, AttributeError, KeyError, TypeError):
+        stop(f"{path.relative_to(ROOT)}: no card found, one in YAML with `draw` expected")
+
+
+def required(card):
+    """The site that a card's noise is drawn from, where it names pinned packages."""
+    if "requires" not in card:
+        return []
+    pins = (ROOT / "audits" / card["requires"]).resolve()
+    return [f"resources/{pins.stem.replace('-', '/', 1)}"]
+
+
+def own_file(card):
+    """The file of a card's function, where it lies beside the card."""
+    path = Path("audits", card["draw"].get("python", "").partition(":")[0])
+    return [str(path)] if path.suffix == ".py" else []
+
+
 FORMATS = ("png", "svg", "pdf")
 
 # The report sorts its categories by name.
@@ -131,16 +157,17 @@ CATEGORIES = {
     "dptext": "2. DPText",
     "opendp": "3. OpenDP",
     "dpecdf": "4. DPEcdf",
-    "notebooks": "5. Notebooks",
+    "audits": "5. Audits of any noise",
+    "notebooks": "6. Notebooks",
 }
 
 
-def drawing(study, name, label):
+def drawing(study, name, label, caption=None):
     """The files of a figure: a PNG that goes into the report with its caption, and vector formats."""
     return {
         "png": report(
             f"figures/{study}/{name}.png",
-            caption=f"../report/{name}.rst",
+            caption=f"../report/{caption or name}.rst",
             category=CATEGORIES[study],
             labels={"figure": label},
         ),

@@ -105,7 +105,7 @@ def log_wealth(blocks: Sequence[Block], claim: Claim, parameter: float) -> np.nd
     share = SHARES / np.maximum(worst, 1e-300)[:, None]
     counts = np.array([block.counts.reshape(16) for block in blocks], dtype=float)
     gains = special.xlog1py(counts[:, None, :], share[:, :, None] * payoff[:, None, :]).sum(axis=2)
-    return special.logsumexp(np.cumsum(gains, axis=0), axis=1) - math.log(SHARES.size)
+    return np.logaddexp.reduce(np.cumsum(gains, axis=0), axis=1) - math.log(SHARES.size)
 
 
 def _pairs_of_claim(
@@ -136,11 +136,12 @@ def joint_log_wealth(
 ) -> np.ndarray:
     """The wealth of several aims that share it equally, after each block."""
     logs = np.array([log_wealth(blocks, claim, parameter) for blocks in records])
-    return special.logsumexp(logs, axis=0) - math.log(len(records))
+    return np.logaddexp.reduce(logs, axis=0) - math.log(len(records))
 
 
-_GRID = 400
-"""Values of the parameter that are tried, evenly from 0 to what the counts allow at most."""
+_GRID, _PASSES = 50, 3
+"""Values of the parameter that are tried, evenly from 0 to what the counts allow at most; then again, as
+many between the last refuted and the next."""
 
 
 def certified(records: Sequence[Sequence[Block]], claim: Claim, alpha: float) -> float:
@@ -161,7 +162,7 @@ def certified(records: Sequence[Sequence[Block]], claim: Claim, alpha: float) ->
     draws = sum(block.pairs for block in records[0])
     highest = _highest(claim, math.log(draws))
     low = 0.0
-    for _ in range(2):  # coarse, then fine between the last refuted and the first that is not
+    for _ in range(_PASSES):
         step = (highest - low) / _GRID
         tried = low + step * np.arange(1, _GRID + 1)
         for value in tried:

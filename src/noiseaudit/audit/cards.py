@@ -159,6 +159,21 @@ def _neighbours(content: Mapping[str, Any]) -> tuple[Any, Any]:
     return left, right
 
 
+def at(card: Card, place: int, draws: int, seconds: float | None = None) -> Setting:
+    """One setting of a card by its place, with no more draws than these.
+
+    Raises
+    ------
+    CardError
+        If there is none.
+    """
+    settings = card.settings(seconds=seconds)
+    if not 0 <= place < len(settings):
+        raise CardError(f"{card.name}: setting {place} asked for, {len(settings)} found")
+    setting = settings[place]
+    return replace(setting, draws=min(setting.draws, draws))
+
+
 def with_neighbours(setting: Setting, left: Any, right: Any) -> Setting:  # noqa: ANN401 - any value
     """The same between other inputs."""
     return replace(setting, left=left, right=right)

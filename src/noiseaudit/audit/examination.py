@@ -36,9 +36,9 @@ ALPHA = 1e-6
 PARTS = {"claim": 3 / 4, "law": 1 / 8, "fresh": 1 / 16, "dependence": 1 / 16}
 """Shares of alpha."""
 
-ENOUGH, ENOUGH_REPEATS = 1 << 18, 1 << 12
-"""Draws after which a broken claim is not pursued further: eight times as many would add 2 to an
-infinite loss's bound. And the same where noise repeats."""
+ENOUGH, ENOUGH_TIMES, ENOUGH_REPEATS = 1 << 18, 64, 1 << 12
+"""Draws after which a broken claim is not pursued further (eight times as many would add 2 to the bound of
+an infinite loss), or that many times those that it took; and the same where noise repeats."""
 
 _ENOUGH_NUMBERS = 1 << 19
 """Coordinates of vectors, likewise."""
@@ -96,6 +96,7 @@ class Examination:
         self._law_looks = _Looks(alpha * PARTS["law"])
         self._dependence_looks = _Looks(alpha * PARTS["dependence"])
         self._next_look = _FIRST_LOOK
+        self._wrong_after: int | None = None
         self.width = 0
 
     def add(self, sides: tuple[Outputs, Outputs]) -> None:
@@ -147,7 +148,7 @@ class Examination:
                 if question == views.LOWEST_BITS:
                     continue  # by values it may be broken as well, and more subtly
                 enough = _ENOUGH_NUMBERS // self.width if self.width else ENOUGH
-                self.limit = min(self.limit, max(enough, 4 * self.draws))
+                self.limit = min(self.limit, max(enough, ENOUGH_TIMES * self.draws))
 
     def _look(self) -> None:
         if self.fitting and (found := self.fitting.fit()) is not None:
@@ -158,6 +159,8 @@ class Examination:
             self.dependence = found
             if found.pvalue <= self._dependence_looks.spend() and "dependence" not in self.wrong:
                 self.wrong.append("dependence")
+        if self.wrong and self._wrong_after is None:
+            self._wrong_after = self.draws
 
     def _pair(self) -> None:
         """Fix the groups of outputs whose succession is looked at."""
@@ -196,6 +199,7 @@ class Examination:
             certified=certified,
             epsilon_low=epsilon_low,
             paid=paid,
+            found_after=self._found_after(broken),
             draws=self.draws,
             seconds=round(seconds, 3),
             alpha=self.alpha,
@@ -225,6 +229,17 @@ class Examination:
         if claim and paid is not None and not paper.keeps(paid, claim):
             broken.insert(0 if not broken else len(broken), "paper")
         return broken
+
+    def _found_after(self, broken: list[str]) -> int | None:
+        """After how many draws of each side it was known."""
+        by_betting = [
+            self.wagers.refuted_after(q, self.shares[q]) for q in broken if q in self.shares
+        ]
+        if by_betting:
+            return min(by_betting)
+        if "paper" in broken:
+            return 0
+        return ENOUGH_REPEATS if "repeats" in broken else self._wrong_after
 
     def _bits_add_nothing(self, broken: list[str]) -> bool:
         """Whether the lowest bits, which are seen by place, tell no more than the places alone."""
@@ -360,6 +375,7 @@ def examine(
     seed: int = 0,
     progress: Callable[[int], object] = lambda made: None,
     fresh: Callable[[Subject, Outputs, Iterator[int], float], Freshness | None] = freshness.examine,
+    until_found: bool = False,
 ) -> Verdict:
     """Audit one subject.
 
@@ -376,6 +392,8 @@ def examine(
         Called with a number of outputs of each side, as they come.
     fresh : callable
         Asks whether noise is fresh (see `freshness.examine`).
+    until_found : bool
+        Whether to stop at once when anything is.
 
     Returns
     -------
@@ -389,15 +407,8 @@ def examine(
     """
     started = time.monotonic()
     under_way = Examination(setting, alpha, seed)
-    identity = (setting.card, setting.name)
-    stream = Stream(
-        subject,
-        lambda side, call: entropy.derived_seed(seed, "audit", *identity, side, call),
-        setting.draws,
-    )
-    others = (
-        entropy.derived_seed(seed, "audit", *identity, "again", place) for place in counting()
-    )
+    stream = Stream(subject, stream_seed(setting, seed), setting.draws)
+    others = other_seeds(setting, seed)
     cut_short = ""
     try:
         for sides in stream:
@@ -405,7 +416,7 @@ def examine(
             progress(len(sides[0]))
             if under_way.fresh is None and under_way.draws == len(sides[0]):
                 under_way.noted(fresh(subject, sides[0], others, alpha * PARTS["fresh"]))
-            if under_way.is_over:
+            if under_way.is_over or (until_found and (under_way.broken or under_way.wrong)):
                 break
     except OutOfTime as error:
         cut_short = str(error)
@@ -418,6 +429,18 @@ def examine(
     under_way.end()
     found = under_way.verdict(time.monotonic() - started, cut_short)
     return replace(found, versions=versions(subject), digests=digests(setting))
+
+
+def stream_seed(setting: Setting, seed: int) -> Callable[[int, int], int]:
+    """What the generator of a side's call is seeded with, by what the audit is."""
+    identity = ("audit", setting.card, setting.name)
+    return lambda side, call: entropy.derived_seed(seed, *identity, side, call)
+
+
+def other_seeds(setting: Setting, seed: int) -> Iterator[int]:
+    """More seeds, for runs beside the stream."""
+    identity = ("audit", setting.card, setting.name, "again")
+    return (entropy.derived_seed(seed, *identity, place) for place in counting())
 
 
 def unjudged(setting: Setting, reason: str, alpha: float, seed: int) -> Verdict:

@@ -60,9 +60,10 @@ def facts(verdict: Verdict) -> Iterator[tuple[str, str]]:
     if verdict.detectable_at:
         yield "would find", _detectable(verdict)
     if verdict.draws:
+        found = f"known after {verdict.found_after:,}; " if verdict.found_after else ""
         yield (
             "drawn",
-            f"{verdict.draws:,} of each side in {verdict.seconds:.1f} s; "
+            f"{verdict.draws:,} of each side in {verdict.seconds:.1f} s; {found}"
             f"alpha {verdict.alpha:.3g}, seed {verdict.seed}",
         )
     if verdict.cut_short:

@@ -57,6 +57,8 @@ class Verdict:
         The event that tells most.
     p_left, p_right : float
         How often it came on either side, in the pairs that were bet on.
+    found_after : int or None
+        Outputs of each side after which what was found was known; None where nothing was.
     draws : int
         Outputs of each side.
     seconds : float
@@ -86,6 +88,7 @@ class Verdict:
     event: str = ""
     p_left: float = math.nan
     p_right: float = math.nan
+    found_after: int | None = None
     draws: int = 0
     seconds: float = 0.0
     alpha: float = math.nan

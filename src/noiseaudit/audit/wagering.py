@@ -96,6 +96,15 @@ class Wagering:
             return 0.0
         return float(np.max(betting.joint_log_wealth(records, self.claim, parameter)))
 
+    def refuted_after(self, question: str, alpha: float) -> int:
+        """The pairs after which a question's wealth first passed ``1/alpha``."""
+        records = self.records[question]
+        passed = betting.joint_log_wealth(records, self.claim, self.claim.parameter) >= -math.log(
+            alpha
+        )
+        before = self.pairs - sum(block.pairs for block in records[0])
+        return before + sum(block.pairs for block in records[0][: int(np.argmax(passed)) + 1])
+
     def certified(self, question: str, alpha: float, claim: Claim | None = None) -> float:
         """The lower bound that a question puts on a claim's parameter (its own by default)."""
         return betting.certified(self.records[question], claim or self.claim, alpha)

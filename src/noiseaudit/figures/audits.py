@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from noiseaudit import stats
 from noiseaudit.audit.verdict import NOTHING, UNJUDGED, VIOLATES, WRONG_LAW
 from noiseaudit.figures import style
+
+if TYPE_CHECKING:
+    import pandas as pd  # what draws one audit needs no tables
 
 LEFT, RIGHT = style.BLUE, style.ORANGE
 
@@ -53,13 +56,17 @@ def evidence(verdict: Mapping[str, Any]) -> Figure:
             figure.add_subplot(grid[place // 2, :] if alone else grid[place // 2, place % 2]),
             content,
         )
-    name = verdict["card"] + (f" [{verdict['subject']}]" if verdict["subject"] else "")
+    _entitle(figure, verdict)
+    return figure
+
+
+def _entitle(figure: Figure | SubFigure, verdict: Mapping[str, Any]) -> None:
+    name = verdict["card"] + (f", {verdict['subject']}" if verdict["subject"] else "")
     title = f"{name}: {_headline(verdict)}"
     figure.suptitle(
         title if len(title) <= _LONGEST_TITLE else f"{title[:_LONGEST_TITLE]}…",
         x=0.01, ha="left", fontsize=10, fontweight="bold", color=COLOURS[verdict["verdict"]],
     )  # fmt: skip
-    return figure
 
 
 def _headline(verdict: Mapping[str, Any]) -> str:
@@ -255,3 +262,145 @@ def _bits(ax: Axes, verdict: Mapping[str, Any]) -> None:
     ax.set_ylabel("share of the outputs")
     ax.set_title("The lowest bits")
     ax.legend(loc="best", fontsize=7)
+
+
+@style.applied()
+def settings(verdicts: Sequence[Mapping[str, Any]]) -> Figure:
+    """A card of several settings, a row each: the loss of each range, and the law or the lowest bits."""
+    figure = Figure(figsize=(9.4, 0.5 + 2.6 * len(verdicts)))
+    for part, verdict in zip(
+        figure.subfigures(len(verdicts), 1, squeeze=False)[:, 0], verdicts, strict=True
+    ):
+        left, right = part.subplots(1, 2)
+        shown = verdict["evidence"]
+        _losses(left, verdict)
+        if shown["law"] and shown["law"]["x"]:
+            _residuals(right, verdict)
+        elif shown["bits"]:
+            _bits(right, verdict)
+        else:
+            _outputs(right, verdict)
+        _entitle(part, verdict)
+    return figure
+
+
+_BEYOND = 300.0
+"""Times the claim, beyond which a bound is drawn at the edge."""
+
+
+@style.applied()
+def overview(rows: pd.DataFrame) -> Figure:
+    """All verdicts: what is certified, and what would have been found, in units of what is claimed.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        ``verdicts.tsv``.
+    """
+    rows = rows.iloc[::-1].reset_index(drop=True)
+    figure = Figure(figsize=(9.4, 1.2 + 0.3 * len(rows)))
+    ax = figure.subplots()
+    for place, row in rows.iterrows():
+        colour = COLOURS[row["verdict"]]
+        claimed = row["claimed"]
+        if claimed > 0:
+            low = min(row["certified"] / claimed, _BEYOND)
+            would = row["detectable"] / claimed
+            if low > 0:
+                ax.plot(
+                    [max(low, 0.1)], [place], "D" if low > 1 else "o", color=colour, markersize=5
+                )
+            if would == would:
+                ax.plot([min(would, _BEYOND)], [place], "|", color=style.GREY, markersize=9)
+        by = (
+            f", by {row['by']}"
+            if row["verdict"] == VIOLATES
+            else f": {row['by']}"
+            if row["by"] != "none"
+            else ""
+        )
+        ax.annotate(
+            f"{row['verdict']}{by}", (1.01, place), xycoords=("axes fraction", "data"),
+            va="center", fontsize=8, color=colour,
+        )  # fmt: skip
+    names = [
+        row["card"] if row["subject"] == row["card"] else f"{row['card']}, {row['subject']}"
+        for _, row in rows.iterrows()
+    ]
+    ax.set_yticks(range(len(rows)), names)
+    ax.set_ylim(-0.7, len(rows) - 0.3)
+    ax.axvline(1, color=style.CLAIMED, linestyle=style.DASHED)
+    ax.annotate(
+        "claimed",
+        (1, 1),
+        xycoords=("data", "axes fraction"),
+        xytext=(0, 3),
+        textcoords="offset points",
+        ha="center",
+        fontsize=8,
+    )
+    ax.set_xscale("log")
+    ax.set_xlim(0.08, _BEYOND * 1.3)
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.plot([], [], "D", color=style.GREY, markersize=5, label="certified, beyond the claim")
+    ax.plot([], [], "o", color=style.GREY, markersize=5, label="certified, within it")
+    ax.plot(
+        [],
+        [],
+        "|",
+        color=style.GREY,
+        markersize=9,
+        label="would have been found, at an event of probability ½",
+    )
+    ax.legend(
+        loc="upper center", bbox_to_anchor=(0.5, -0.13 - 0.6 / len(rows)), ncols=3, fontsize=8
+    )
+    ax.set_xlabel("privacy loss, in units of what is claimed")
+    return figure
+
+
+@style.applied()
+def power(found: pd.DataFrame, alarms: pd.DataFrame) -> Figure:
+    """Draws of each side after which each faulty specimen is found; and false alarms, in words.
+
+    Parameters
+    ----------
+    found, alarms : DataFrame
+        ``power.tsv`` and ``false_alarms.tsv``.
+    """
+    order = found.groupby("specimen")["draws_median"].max().sort_values(ascending=False).index
+    figure = Figure(figsize=(9.4, 1.4 + 0.24 * len(order)))
+    ax = figure.subplots()
+    largest, least = found["alpha"].max(), found["alpha"].min()
+    for place, specimen in enumerate(order):
+        own = found[found["specimen"] == specimen]
+        for _, row in own.iterrows():
+            colour, shift = (style.SKY, 0.14) if row["alpha"] == largest else (style.BLUE, -0.14)
+            if np.isfinite(row["draws_ninth"]):
+                ax.plot([row["draws_tenth"], row["draws_ninth"]], [place + shift] * 2, color=colour)
+            if np.isfinite(row["draws_median"]):
+                ax.plot([row["draws_median"]], [place + shift], "o", color=colour, markersize=4)
+            else:
+                ax.annotate(
+                    "not found", (row["draws"], place + shift), fontsize=7, va="center", ha="right"
+                )
+    first = found.drop_duplicates("specimen").set_index("specimen")
+    ax.set_yticks(
+        range(len(order)),
+        [f"{first.loc[name, 'mechanism'].replace('_', ' ')} ({name})" for name in order],
+    )
+    ax.set_ylim(-0.7, len(order) - 0.3)
+    ax.set_xscale("log")
+    ax.set_xlim(100, 1.5 * found["draws"].max())
+    ax.set_xlabel("draws of each side until found: median, and from the first to the ninth tenth")
+    for alpha, colour in ((largest, style.SKY), (least, style.BLUE)):
+        ax.plot([], [], "o-", color=colour, markersize=4, label=f"alpha {alpha:g}")
+    ax.legend(loc="lower right", fontsize=8)
+    said = "; ".join(
+        f"{int(row['alarms'])} at alpha {row['alpha']:g}" for _, row in alarms.iterrows()
+    )
+    ax.set_title(
+        f"False alarms in {int(alarms['audits'].iloc[0])} audits of healthy noise: {said}",
+        fontsize=9,
+    )
+    return figure

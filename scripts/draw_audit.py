@@ -1,0 +1,31 @@
+"""Draw what an audit's card names into a sample file, and see whether its noise is fresh."""
+
+from pathlib import Path
+
+import click
+
+from noiseaudit import jobs
+from noiseaudit.audit import cards, opening, recording
+
+
+@click.command(help=__doc__)
+@click.option("--card", required=True, type=click.Path(path_type=Path), help="YAML.")
+@click.option("--setting", "place", required=True, type=click.IntRange(min=0), help="Its place.")
+@click.option("--draws", required=True, type=click.IntRange(min=1), help="Of each side, at most.")
+@click.option("--seconds", required=True, type=float, help="That drawing may take.")
+@click.option("--alpha", required=True, type=jobs.PROBABILITY, help="Error of the audit.")
+@click.option("--seed", required=True, type=int, help="Master seed.")
+@click.option("--samples", required=True, type=click.Path(path_type=Path), help="Parquet to write.")
+def draw_audit(
+    card: Path, place: int, draws: int, seconds: float, alpha: float, seed: int, samples: Path
+) -> None:
+    setting = cards.at(cards.read(card), place, draws, seconds)
+    with (
+        jobs.progress(setting.draws, f"{setting.card} {setting.name}", "draw") as bar,
+        opening.subject(setting) as subject,
+    ):
+        recording.record(samples, setting, subject, alpha, seed, bar.update)
+
+
+if __name__ == "__main__":
+    jobs.run(draw_audit)

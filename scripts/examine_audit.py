@@ -1,0 +1,36 @@
+"""Examine the samples of an audit's card, and write its verdict as the command does (--json)."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from noiseaudit import files, jobs
+from noiseaudit.audit import cards, examination, recording, report
+
+
+@click.command(help=__doc__)
+@click.option("--card", required=True, type=click.Path(path_type=Path), help="YAML.")
+@click.option("--draws", required=True, type=click.IntRange(min=1), help="Of each side, at most.")
+@click.option("--alpha", required=True, type=jobs.PROBABILITY, help="Error of the card's audits.")
+@click.option("--seed", required=True, type=int, help="Master seed.")
+@click.option("--verdict", required=True, type=click.Path(path_type=Path), help="JSON to write.")
+@click.argument("samples", nargs=-1, required=True, type=click.Path(path_type=Path))
+def examine_audit(
+    samples: tuple[Path, ...], card: Path, draws: int, alpha: float, seed: int, verdict: Path
+) -> None:
+    """One file of SAMPLES for each setting, in their order."""
+    found = []
+    for place, path in enumerate(samples):
+        setting = cards.at(cards.read(card), place, draws)
+        drawn = recording.Recorded(path, setting, seed)
+        one = examination.examine(setting, drawn, alpha / len(samples), seed, fresh=drawn.fresh)
+        found.append(
+            replace(one, seconds=drawn.seconds, versions=drawn.versions, digests=drawn.digests)
+        )
+    with files.replacing(verdict) as temporary:
+        temporary.write_text("\n".join(report.json_lines(found)) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    jobs.run(examine_audit)

@@ -1,0 +1,232 @@
+# Any noise: each card in audits/ is drawn from, a setting at a time, and judged; and the audit itself is
+# tried on noise whose truth is known.
+
+AUDITED = config["audits"]
+POWER, AUDIT_ALARMS = AUDITED["power"], AUDITED["false_alarms"]
+
+
+PATHS = {path.stem: path for path in sorted((ROOT / "audits").glob("*.yaml"))}
+
+for name in AUDITED["cards"]:
+    if name not in PATHS:
+        stop(f"config: audits.cards: {name!r} found, one of {', '.join(PATHS)} expected")
+
+CARDS = {name: card_of(PATHS[name]) for name in AUDITED["cards"] or PATHS}
+
+# Without wheels, cards that need one are left out.
+INSTALLED = [f"resources/opendp/{release}" for release in RELEASES]
+
+CARDS = {name: card for name, card in CARDS.items() if set(required(card)) <= set(INSTALLED)}
+
+DRAWN = "results/audits/samples/{card}_setting-{place}_draws-{draws}.parquet"
+
+AUDIT_OUTPUTS = [
+    "results/audits/verdicts.tsv",
+    "results/audits/verdicts.html",
+    "results/audits/power.tsv",
+    "results/audits/false_alarms.tsv",
+    *expand("figures/audits/{name}.{format}", name=["overview", "power", *CARDS], format=FORMATS),
+]
+
+
+wildcard_constraints:
+    card="|".join(map(re.escape, CARDS)) or "none",
+    place=r"\d+",
+
+
+rule draw_audit:
+    """Outputs of both neighbours of one setting of a card, and whether they are fresh."""
+    input:
+        script="scripts/draw_audit.py",
+        modules=modules("scripts/draw_audit.py"),
+        card="audits/{card}.yaml",
+        own=lambda wildcards: own_file(CARDS[wildcards.card]),
+        site=lambda wildcards: required(CARDS[wildcards.card]),
+    output:
+        samples=DRAWN,
+    log:
+        "logs/audits/draw_{card}_{place}_{draws}.log",
+    conda:
+        "../../environment.yml"
+    threads: 2
+    params:
+        place="{place}",
+        draws="{draws}",
+        seconds=AUDITED["seconds"],
+        alpha=config["alpha"],
+        seed=config["seed"],
+    shell:
+        "python {input.script} --card {input.card} --setting {params.place} --draws {params.draws}"
+        " --seconds {params.seconds} --alpha {params.alpha} --seed {params.seed}"
+        " --samples {output.samples} --log {log}"
+
+
+rule examine_audit:
+    """The verdict on one card, all its settings together."""
+    input:
+        script="scripts/examine_audit.py",
+        modules=modules("scripts/examine_audit.py"),
+        card="audits/{card}.yaml",
+        samples=lambda wildcards: expand(
+            DRAWN,
+            card=wildcards.card,
+            place=range(len(CARDS[wildcards.card].get("settings", [None]))),
+            draws=AUDITED["draws"],
+        ),
+    output:
+        verdict="results/audits/{card}.json",
+    log:
+        "logs/audits/examine_{card}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        draws=AUDITED["draws"],
+        alpha=config["alpha"],
+        seed=config["seed"],
+    shell:
+        "python {input.script} --card {input.card} --draws {params.draws} --alpha {params.alpha}"
+        " --seed {params.seed} --verdict {output.verdict} --log {log} {input.samples}"
+
+
+rule tabulate_audits:
+    """All verdicts, a setting a row."""
+    input:
+        script="scripts/tabulate_audits.py",
+        modules=modules("scripts/tabulate_audits.py"),
+        verdicts=expand("results/audits/{card}.json", card=CARDS),
+    output:
+        table=ensure("results/audits/verdicts.tsv", non_empty=True),
+    log:
+        "logs/audits/tabulate_audits.log",
+    conda:
+        "../../environment.yml"
+    shell:
+        "python {input.script} --table {output.table} --log {log} {input.verdicts}"
+
+
+rule render_audits:
+    """verdicts.tsv as a page that the report shows inline."""
+    input:
+        script="scripts/render_table.py",
+        modules=modules("scripts/render_table.py"),
+        table="results/audits/verdicts.tsv",
+    output:
+        page=report(
+            "results/audits/verdicts.html",
+            caption="../report/audits.rst",
+            category=CATEGORIES["audits"],
+            labels={"figure": "table: verdicts"},
+        ),
+    log:
+        "logs/audits/render_audits.log",
+    conda:
+        "../../environment.yml"
+    params:
+        title="Audited noise",
+        columns=[
+            f"--column {name}"
+            for name in "card subject verdict by unsafe claim certified detectable draws law_p".split()
+        ],
+        alpha=config["alpha"],
+    shell:
+        "python {input.script} --table {input.table} --title {params.title:q} {params.columns}"
+        " --page {output.page} --log {log}"
+
+
+rule plot_audit_evidence:
+    """What the audit of one card saw."""
+    input:
+        script="scripts/plot_audit_evidence.py",
+        modules=modules("scripts/plot_audit_evidence.py"),
+        verdict="results/audits/{card}.json",
+    output:
+        **drawing("audits", "{card}", "{card}", caption="audit_evidence"),
+    log:
+        "logs/audits/plot_{card}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        alpha=config["alpha"],
+    shell:
+        "python {input.script} --verdict {input.verdict} --figure {output.png} --log {log}"
+
+
+rule plot_audits:
+    """All verdicts at a glance."""
+    input:
+        script="scripts/plot_audits.py",
+        modules=modules("scripts/plot_audits.py"),
+        verdicts="results/audits/verdicts.tsv",
+    output:
+        **drawing("audits", "overview", "all verdicts", caption="audits"),
+    log:
+        "logs/audits/plot_audits.log",
+    conda:
+        "../../environment.yml"
+    params:
+        alpha=config["alpha"],
+    shell:
+        "python {input.script} --verdicts {input.verdicts} --figure {output.png} --log {log}"
+
+
+rule measure_power:
+    """After how many draws each faulty specimen is found."""
+    input:
+        script="scripts/measure_power.py",
+        modules=modules("scripts/measure_power.py"),
+        specimens="audits/specimens.py",
+    output:
+        table=ensure("results/audits/power.tsv", non_empty=True),
+    log:
+        "logs/audits/measure_power.log",
+    conda:
+        "../../environment.yml"
+    params:
+        runs=POWER["runs"],
+        draws=POWER["draws"],
+        seed=config["seed"],
+    shell:
+        "python {input.script} --specimens {input.specimens} --runs {params.runs}"
+        " --draws {params.draws} --seed {params.seed} --table {output.table} --log {log}"
+
+
+rule count_audit_alarms:
+    """How often a healthy specimen is called anything else."""
+    input:
+        script="scripts/count_audit_alarms.py",
+        modules=modules("scripts/count_audit_alarms.py"),
+        specimens="audits/specimens.py",
+    output:
+        table=ensure("results/audits/false_alarms.tsv", non_empty=True),
+    log:
+        "logs/audits/count_audit_alarms.log",
+    conda:
+        "../../environment.yml"
+    params:
+        audits=AUDIT_ALARMS["audits"],
+        draws=AUDIT_ALARMS["draws"],
+        seed=config["seed"],
+    shell:
+        "python {input.script} --specimens {input.specimens} --audits {params.audits}"
+        " --draws {params.draws} --seed {params.seed} --table {output.table} --log {log}"
+
+
+rule plot_power:
+    """Draws until each specimen is found, and false alarms."""
+    input:
+        script="scripts/plot_power.py",
+        modules=modules("scripts/plot_power.py"),
+        power="results/audits/power.tsv",
+        alarms="results/audits/false_alarms.tsv",
+    output:
+        **drawing("audits", "power", "power"),
+    log:
+        "logs/audits/plot_power.log",
+    conda:
+        "../../environment.yml"
+    params:
+        runs=POWER["runs"],
+        draws=POWER["draws"],
+    shell:
+        "python {input.script} --power {input.power} --alarms {input.alarms} --figure {output.png}"
+        " --log {log}"
