@@ -7,8 +7,8 @@ import click
 import numpy as np
 import pandas as pd
 
-from noiseaudit import entropy, jobs, stats, tables
-from noiseaudit.audit import cards, examination, subjects, verdict
+from noiseaudit import entropy, jobs, stats, tables, verdicts
+from noiseaudit.audit import cards, examination, subjects
 
 ALPHAS = (0.1, 0.01)
 
@@ -45,7 +45,7 @@ def is_flagged(specimen: object, module: dict, alpha: float, draws: int, seed: i
         lambda x, count, rng: draw(x, count, rng, **specimen.arguments), specimen.neighbours
     )
     found = examination.examine(setting, subject, alpha, seed)
-    return found.verdict in (verdict.VIOLATES, verdict.WRONG_LAW) or bool(found.unsafe)
+    return found.verdict in (verdicts.VIOLATES, verdicts.WRONG_LAW) or bool(found.unsafe)
 
 
 if __name__ == "__main__":

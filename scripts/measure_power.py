@@ -1,4 +1,4 @@
-"""Audit faulty specimens again and again: after how many draws is each found (results/audits/power.tsv)?"""
+"""Audit faulty specimens again and again: how many draws until each is found (power.tsv)?"""
 
 import runpy
 from pathlib import Path
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from noiseaudit import entropy, jobs, tables
-from noiseaudit.audit import cards, examination, subjects, verdict
+from noiseaudit.audit import cards, examination, subjects
 
 ALPHAS = (0.05, 1e-6)
 
@@ -41,17 +41,16 @@ def measure_power(specimens: Path, runs: int, draws: int, seed: int, table: Path
 def found_after(
     specimen: object, module: dict, alpha: float, draws: int, seed: int, bar: jobs.tqdm
 ) -> float:
-    """Draws of each side; infinite where the specimen was not found, or taken for something else."""
+    """Draws of each side; infinite where the specimen was not found."""
     content = specimen.card | {"draws": min(draws, specimen.draws)}
     (setting,) = cards.of(content, Path.cwd(), "specimen").settings()
     draw = module[specimen.draw]
     subject = subjects.Callback(
         lambda x, count, rng: draw(x, count, rng, **specimen.arguments), specimen.neighbours
     )
-    stopped = examination.examine(setting, subject, alpha, seed, until_found=True)
+    found = examination.found_after(setting, subject, alpha, seed)
     bar.update()
-    right = stopped.verdict in (verdict.VIOLATES, verdict.WRONG_LAW)
-    return float(stopped.found_after) if right else np.inf
+    return np.inf if found is None else float(found)
 
 
 def row(specimen: object, alpha: float, draws: int, found: np.ndarray) -> dict[str, object]:

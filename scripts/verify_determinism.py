@@ -35,7 +35,8 @@ UNREPEATABLE = (
     "*/performance.tsv",
     "opendp/growth.tsv",
 )
-"""Under results/: what comes from the operating system's entropy, and measured times (a sample of an audit holds one)."""
+"""Under results/: what comes from the operating system's entropy, and measured times
+(a sample of an audit holds one)."""
 
 UNSEEDED = (
     "results/dpecdf/audit/hardened.tsv",

@@ -9,6 +9,7 @@ from conftest import ROOT
 from noiseaudit import tables
 from noiseaudit.dpecdf import audit
 from noiseaudit.published import claims, numbers
+from noiseaudit.verdicts import UNJUDGED
 
 TABLES = {"releases": ["release"], "layers": ["scale"], "plrv": [], "performance": []}
 
@@ -75,8 +76,8 @@ def test_the_printed_losses_tell_how_many_releases_they_rest_on(finished):
 @pytest.mark.parametrize(
     ("table", "change", "falls"),
     [
-        (0, {"verdict": "no deviation found"}, ["periodic artifacts"]),
-        (0, {"verdict": "violates epsilon"}, ["periodic artifacts", "either correction"]),
+        (0, {"verdict": "nothing found"}, ["periodic artifacts"]),
+        (0, {"verdict": "violates its claim"}, ["periodic artifacts", "either correction"]),
         (1, {"verdict": "earliest faulty layer"}, ["is the earliest", "slow geometric", "either"]),
         (1, {"verdict": "follows its law"}, ["across entropy"]),
         (2, {"within_3sigma": True}, ["losses exceed"]),
@@ -98,7 +99,7 @@ def test_other_findings_would_overturn_claims(opendp, table, change, falls):
 @pytest.mark.parametrize(
     ("table", "change", "claim"),
     [
-        (0, {"verdict": "no deviation found"}, "the guarantee is violated"),
+        (0, {"verdict": "nothing found"}, "the guarantee is violated"),
         (1, {"verdict": "follows its law"}, "bernoulli_exp1 is the earliest"),
         (3, {"ratio_to_first": 1.0, "ratio_standard_error": 0.1}, "the local correction costs"),
         (3, {"microseconds_per_draw": 1.0, "standard_error": 0.1}, "the alternative takes longer"),
@@ -133,12 +134,12 @@ def test_another_variant_does_not_count_as_the_papers_correction(opendp):
 @pytest.mark.parametrize(
     ("mechanism", "change", "verdict"),
     [
-        ("laplace", {"verdict": "violates epsilon"}, claims.FALLS),
+        ("laplace", {"verdict": "violates its claim"}, claims.FALLS),
         ("laplace", {"exact_loss": 11.0}, claims.FALLS),
-        ("adept", {"verdict": "violates epsilon"}, claims.STANDS),
+        ("adept", {"verdict": "violates its claim"}, claims.STANDS),
         ("adept", {"exact_loss": 0.05}, claims.FALLS),
         ("dptext", {"loss": 3.0}, claims.FALLS),
-        ("random", {"verdict": "violates epsilon"}, claims.FALLS),
+        ("random", {"verdict": "violates its claim"}, claims.FALLS),
     ],
 )
 def test_other_losses_would_overturn_claims(finished, mechanism, change, verdict):
@@ -167,7 +168,7 @@ def test_an_attack_not_carried_far_enough_decides_nothing(finished):
     rows = tables.read_table(finished.folder / "results/dpecdf/audit.tsv")
     chosen = rows[(rows["attack"] == "default generator") & (rows["subject"] != "hardened")]
     assert list(claims.of_dpecdf(chosen)["verdict"]) == [claims.FALLS]
-    weak = chosen.assign(verdict="holds", claimed_epsilon=10.0)
+    weak = chosen.assign(verdict="nothing found", claimed_epsilon=10.0)
     assert list(claims.of_dpecdf(weak)["verdict"]) == [claims.UNDECIDED]
 
 
@@ -177,5 +178,5 @@ def test_too_few_releases_to_see_rows_dropped_decide_nothing():
         seen_neighbour=50,
     )  # fmt: skip
     row = pd.DataFrame([audit.row(counted, 1e-6)])
-    assert list(row["verdict"]) == [audit.UNDECIDED]
+    assert list(row["verdict"]) == [UNJUDGED]
     assert list(claims.of_dpecdf(row)["verdict"]) == [claims.UNDECIDED]

@@ -18,7 +18,7 @@ from noiseaudit import schemas, settings
 BAD = [
     (
         "alfa: 1",
-        "the file: unknown key 'alfa', one of alpha, seed, dptext, opendp, dpecdf expected",
+        "the file: unknown key 'alfa', one of alpha, seed, dptext, opendp, audits, dpecdf expected",
     ),
     ("alpha: 0", "alpha: 0 found, a probability above 0, at most 0.05 expected"),
     ("alpha: high", "alpha: 'high' found, a probability"),

@@ -17,6 +17,7 @@ from scipy import stats
 from conftest import ROOT
 from noiseaudit import attack, entropy, mechanisms, privacy_loss
 from noiseaudit.published import dptext, numbers
+from noiseaudit.verdicts import VIOLATES
 
 EPSILONS = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0]
 
@@ -210,10 +211,10 @@ def test_scores_far_out_do_not_saturate():
     [
         (inf, inf, 3.0, "infinite"),
         (inf, 0.0, 0.0, "infinite, not seen in 10 repeats"),
-        (2.0, inf, 1.5, "violates epsilon, beyond 10 repeats"),
-        (2.0, inf, 0.5, "no violation found, beyond 10 repeats"),
-        (2.0, 2.1, 1.5, "violates epsilon"),
-        (0.5, 1.2, 0.9, "no violation found"),
+        (2.0, inf, 1.5, "violates its claim, beyond 10 repeats"),
+        (2.0, inf, 0.5, "nothing found, beyond 10 repeats"),
+        (2.0, 2.1, 1.5, "violates its claim"),
+        (0.5, 1.2, 0.9, "nothing found"),
     ],
 )
 def test_verdicts(exact, estimate, low, verdict):
@@ -265,7 +266,7 @@ def test_a_table_is_certified_at_the_alpha_it_is_given():
         counts = np.array([[row.n00, row.n01], [row.n10, row.n11]])
         interval = privacy_loss.loss_interval(counts, 1e-6 / len(rows))
         assert (row.loss_low, row.loss_high) == (interval.low, interval.high)
-    certified = table[table["verdict"].str.startswith(privacy_loss.VIOLATION)]
+    certified = table[table["verdict"].str.startswith(VIOLATES)]
     assert set(certified["mechanism"]) == {"adept"}
     assert len(certified) == 7 * 5  # every epsilon, every n of at least 2
     infinite = table[table["verdict"] == privacy_loss.INFINITE]

@@ -61,7 +61,7 @@ def imports(path: Path) -> set[str]:
 
 
 FLOORS = [
-    ["__version__"],
+    ["__version__", "verdicts"],
     ["entropy", "stats", "files", "schemas", "jobs", "_draw_from_wheel"],
     ["tables", "wheels", "settings"],
     ["mechanisms", "releases", "cks20", "audit"],

@@ -269,7 +269,7 @@ def test_parts_add_up_and_a_missing_one_is_noticed(here, tmp_path):
     assert here.script("tabulate_deep", *arguments, *parts).returncode == 0
     (row,) = tables.read_table(table, text=["variant", "scale"]).itertuples()
     assert (row.variant, row.scale, row.samples) == ("fixed", "10", 100_001)
-    assert row.verdict == "no deviation found"
+    assert row.verdict == "nothing found"
     table.unlink()
     run = here.script("tabulate_deep", *arguments, parts[0])
     assert fails(run, "counts of fixed, scale 10: 50000 draws found, 100001 expected")

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from noiseaudit import __version__
+from noiseaudit import verdicts as words
 
 if TYPE_CHECKING:
     from noiseaudit.audit.cards import Card, Setting
@@ -217,11 +218,11 @@ _PICTURES = (".png", ".svg", ".pdf")
 
 def _status(verdicts: list[Verdict], strict: bool) -> int:
     found = {verdict.verdict for verdict in verdicts}
-    if found & {"violates its claim", "wrong law"}:
+    if found & {words.VIOLATES, words.WRONG_LAW}:
         return FOUND
     if strict and any(verdict.unsafe for verdict in verdicts):
         return FOUND
-    return UNJUDGED if "cannot be judged" in found else 0
+    return UNJUDGED if words.UNJUDGED in found else 0
 
 
 def _check_probability(alpha: float) -> None:

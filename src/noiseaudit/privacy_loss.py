@@ -16,6 +16,7 @@ import scipy
 from noiseaudit import stats
 from noiseaudit.attack import check_dimension
 from noiseaudit.mechanisms import Mechanism, check_epsilon, named
+from noiseaudit.verdicts import NOTHING, VIOLATES
 
 _SUMMED_SCORES = 6.0
 """Scores up to here come from the exact sum; beyond, its probabilities run out of digits."""
@@ -219,11 +220,6 @@ def _log_majority(log_zero: float, log_one: float, n: int) -> tuple[float, float
     )
 
 
-VIOLATION = "violates epsilon"
-"""The certified lower bound of the loss exceeds epsilon."""
-
-WITHIN = "no violation found"
-
 INFINITE = "infinite"
 """The exact loss is infinite; an empty cell alone never earns this."""
 
@@ -238,7 +234,7 @@ def judge(exact: float, estimate: float, low: float, epsilon: float, repeats: in
     """
     if math.isinf(exact):
         return INFINITE if math.isinf(estimate) else f"{INFINITE}, not seen in {repeats} repeats"
-    verdict = VIOLATION if low > epsilon else WITHIN
+    verdict = VIOLATES if low > epsilon else NOTHING
     return f"{verdict}, beyond {repeats} repeats" if math.isinf(estimate) else verdict
 
 

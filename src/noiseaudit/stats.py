@@ -74,7 +74,7 @@ class Estimate:
     @classmethod
     def normal(cls, value: float, sd: float, alpha: float) -> Estimate:
         """A value whose standard deviation is known, with its ``1 − alpha`` interval."""
-        reach = float(scipy.stats.norm.isf(alpha / 2)) * sd
+        reach = -float(scipy.special.ndtri(alpha / 2)) * sd
         return cls(value, value - reach, value + reach)
 
 
@@ -249,7 +249,7 @@ def chi_square_moments(null: np.ndarray, law: np.ndarray, draws: int) -> Moments
 def z_test(mean: float, theory_mean: float, theory_sd: float, draws: int) -> ZTest:
     """The mean of ``draws`` values against its theoretical value."""
     z = (mean - theory_mean) / (theory_sd / np.sqrt(draws))
-    return ZTest(float(z), float(2 * scipy.stats.norm.sf(abs(z))))
+    return ZTest(float(z), float(2 * scipy.special.ndtr(-abs(z))))
 
 
 def mean_and_sd(values: np.ndarray, alpha: float) -> dict[str, Estimate]:
@@ -282,13 +282,13 @@ def clopper_pearson(
     """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha: {alpha} found, a probability between 0 and 1 expected")
-    k, n, beta = np.asarray(successes), np.asarray(trials), scipy.stats.beta
+    k, n = np.asarray(successes), np.asarray(trials)
     if np.any((k < 0) | (k > n) | (n < 1)):
         raise ValueError(
             f"successes: {successes} of {trials} found, 0 to n of n ≥ 1 trials expected"
         )
-    low = np.where(k > 0, beta.ppf(alpha / 2, k, n - k + 1), 0.0)
-    high = np.where(k < n, beta.isf(alpha / 2, k + 1, n - k), 1.0)
+    low = np.where(k > 0, scipy.special.betaincinv(k, n - k + 1, alpha / 2), 0.0)
+    high = np.where(k < n, scipy.special.betainccinv(k + 1, n - k, alpha / 2), 1.0)
     return Interval(low[()], high[()])
 
 

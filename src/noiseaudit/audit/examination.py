@@ -28,7 +28,8 @@ from noiseaudit.audit.claims import Approximate
 from noiseaudit.audit.freshness import Freshness
 from noiseaudit.audit.outputs import Outputs, failure_name
 from noiseaudit.audit.subjects import OutOfTime, Stream, Subject, Unjudgeable
-from noiseaudit.audit.verdict import NOTHING, UNJUDGED, VIOLATES, WRONG_LAW, Verdict
+from noiseaudit.audit.verdict import Verdict
+from noiseaudit.verdicts import NOTHING, UNJUDGED, VIOLATES, WRONG_LAW
 
 ALPHA = 1e-6
 """Error of a whole audit: the chance that a healthy mechanism is called anything else."""
@@ -37,8 +38,8 @@ PARTS = {"claim": 3 / 4, "law": 1 / 8, "fresh": 1 / 16, "dependence": 1 / 16}
 """Shares of alpha."""
 
 ENOUGH, ENOUGH_TIMES, ENOUGH_REPEATS = 1 << 18, 64, 1 << 12
-"""Draws after which a broken claim is not pursued further (eight times as many would add 2 to the bound of
-an infinite loss), or that many times those that it took; and the same where noise repeats."""
+"""Draws after which a broken claim is not pursued further (eight times as many would add 2 to the bound
+of an infinite loss), or that many times those that it took; and the same where noise repeats."""
 
 _ENOUGH_NUMBERS = 1 << 19
 """Coordinates of vectors, likewise."""
@@ -81,8 +82,8 @@ class Examination:
         self.setting, self.alpha, self.seed = setting, alpha, seed
         claim = setting.claim or _UNCLAIMED
         centre = setting.left if isinstance(setting.left, int) else 0
-        self.wagers = wagering.Wagering(claim, setting.draws, int(np.clip(centre, -(2**62), 2**62)))
-        self.shares = wagering.shares(alpha * PARTS["claim"])
+        centre = int(np.clip(centre, -(2**62), 2**62))
+        self.wagers = wagering.Wagering(claim, setting.draws, centre, alpha * PARTS["claim"])
         self.fitting = setting.law and fit.Fitting(setting.law, (setting.left, setting.right))
         self.pairing: dependence.Pairing | None = None
         self.failures: dict[str, list[int]] = {}
@@ -140,10 +141,8 @@ class Examination:
     def _judge_claim(self) -> None:
         if self.setting.claim is None:
             return
-        for question, share in self.shares.items():
-            if question not in self.broken and wagering.refuted(
-                self.wagers.log_wealth(question), share
-            ):
+        for question in wagering.QUESTIONS:
+            if question not in self.broken and self.wagers.is_refuted(question):
                 self.broken.append(question)
                 if question == views.LOWEST_BITS:
                     continue  # by values it may be broken as well, and more subtly
@@ -178,15 +177,15 @@ class Examination:
             else None
         )
         broken = self._ordered(paid)
-        question = next((q for q in broken if q in self.shares), views.VALUES)
+        question = next((q for q in broken if q in wagering.QUESTIONS), views.VALUES)
         asked = claim or _UNCLAIMED
-        certified = max(self.wagers.certified(q, share) for q, share in self.shares.items())
+        certified = max(map(self.wagers.certified, wagering.QUESTIONS))
         delta = claim.delta if isinstance(claim, Approximate) else 0.0
         pure = Approximate(1.0, delta)
         epsilon_low = (
             certified
             if isinstance(asked, Approximate)
-            else max(self.wagers.certified(q, share, pure) for q, share in self.shares.items())
+            else max(self.wagers.certified(question, pure) for question in wagering.QUESTIONS)
         )
         best = self._told(question)
         found = self._found(broken)
@@ -199,7 +198,7 @@ class Examination:
             certified=certified,
             epsilon_low=epsilon_low,
             paid=paid,
-            found_after=self._found_after(broken),
+            found_after=self.found_after(broken),
             draws=self.draws,
             seconds=round(seconds, 3),
             alpha=self.alpha,
@@ -230,11 +229,9 @@ class Examination:
             broken.insert(0 if not broken else len(broken), "paper")
         return broken
 
-    def _found_after(self, broken: list[str]) -> int | None:
+    def found_after(self, broken: list[str]) -> int | None:
         """After how many draws of each side it was known."""
-        by_betting = [
-            self.wagers.refuted_after(q, self.shares[q]) for q in broken if q in self.shares
-        ]
+        by_betting = [self.wagers.refuted_after(q) for q in broken if q in wagering.QUESTIONS]
         if by_betting:
             return min(by_betting)
         if "paper" in broken:
@@ -246,9 +243,7 @@ class Examination:
         others = [why for why in broken if why in (views.VALUES, views.FAILURES)]
         if views.LOWEST_BITS not in broken or not others:
             return False
-        bits, *rest = (
-            self.wagers.certified(q, self.shares[q]) for q in (views.LOWEST_BITS, *others)
-        )
+        bits, *rest = (self.wagers.certified(q) for q in (views.LOWEST_BITS, *others))
         return bits <= max(rest)
 
     def _found(self, broken: list[str]) -> dict[str, Any]:
@@ -273,7 +268,9 @@ class Examination:
         if self.draws and min(failed) == self.draws:
             reason = f"every call fails on both sides ({', '.join(self.failures)})"
         elif self.setting.claim is not None and verdict.detectable is None:
-            needed = betting.pairs_needed(self.setting.claim, 0.5, 0.0, self.shares[views.VALUES])
+            needed = betting.pairs_needed(
+                self.setting.claim, 0.5, 0.0, self.wagers.shares[views.VALUES]
+            )
             reason = (
                 f"{self.draws} draws of either side found, {math.ceil(needed)} or more expected"
             )
@@ -298,7 +295,7 @@ class Examination:
         return {"event": event.text, "p_left": float(left), "p_right": float(right)}
 
     def _detectable(self, best: dict[str, Any]) -> dict[str, Any]:
-        claim, alpha = self.setting.claim, self.shares[views.VALUES]
+        claim, alpha = self.setting.claim, self.wagers.shares[views.VALUES]
         if claim is None or not self.draws:
             return {}
         at = {
@@ -346,7 +343,7 @@ class Examination:
         """All bets and their outcomes, by which the bound can be checked by hand."""
         return {
             question: {
-                "alpha": self.shares[question],
+                "alpha": self.wagers.shares[question],
                 "aims": [
                     [
                         {
@@ -375,7 +372,6 @@ def examine(
     seed: int = 0,
     progress: Callable[[int], object] = lambda made: None,
     fresh: Callable[[Subject, Outputs, Iterator[int], float], Freshness | None] = freshness.examine,
-    until_found: bool = False,
 ) -> Verdict:
     """Audit one subject.
 
@@ -392,8 +388,6 @@ def examine(
         Called with a number of outputs of each side, as they come.
     fresh : callable
         Asks whether noise is fresh (see `freshness.examine`).
-    until_found : bool
-        Whether to stop at once when anything is.
 
     Returns
     -------
@@ -416,7 +410,7 @@ def examine(
             progress(len(sides[0]))
             if under_way.fresh is None and under_way.draws == len(sides[0]):
                 under_way.noted(fresh(subject, sides[0], others, alpha * PARTS["fresh"]))
-            if under_way.is_over or (until_found and (under_way.broken or under_way.wrong)):
+            if under_way.is_over:
                 break
     except OutOfTime as error:
         cut_short = str(error)
@@ -429,6 +423,23 @@ def examine(
     under_way.end()
     found = under_way.verdict(time.monotonic() - started, cut_short)
     return replace(found, versions=versions(subject), digests=digests(setting))
+
+
+def found_after(setting: Setting, subject: Subject, alpha: float, seed: int) -> int | None:
+    """Draws of each side until anything is found; None if nothing is. Of an audit that stops there.
+
+    Parameters
+    ----------
+    setting, subject, alpha, seed
+        As for `examine`. Whether noise is fresh is not asked.
+    """
+    under_way = Examination(setting, alpha, seed)
+    for sides in Stream(subject, stream_seed(setting, seed), setting.draws):
+        under_way.add(sides)
+        if under_way.broken or under_way.wrong or under_way.is_over:
+            break
+    under_way.end()
+    return under_way.found_after(under_way.broken)
 
 
 def stream_seed(setting: Setting, seed: int) -> Callable[[int, int], int]:

@@ -57,7 +57,7 @@ def rows(
     claim = setting.claim
     if not isinstance(claim, Approximate):
         raise CardError(f"{setting.card}: claim: {claim or 'nothing'} found, an epsilon expected")
-    share = wagering.shares(alpha * examination.PARTS["claim"])[VALUES]
+    share = wagering.shares_of(alpha * examination.PARTS["claim"])[VALUES]
     found = []
     for excess in excesses:
         loss = claim.epsilon * excess

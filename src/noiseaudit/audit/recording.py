@@ -1,7 +1,7 @@
 """A subject's outputs in a sample file: drawn once, examined as often as one likes.
 
-The file holds what an audit would have drawn, in the same calls and by the same seeds, and what was seen of
-fresh noise while the subject was there.
+The file holds what an audit would have drawn, in the same calls and by the same seeds, and what was seen
+of fresh noise while the subject was there.
 """
 
 from __future__ import annotations

@@ -16,7 +16,8 @@ from xml.etree import ElementTree
 from noiseaudit import files
 from noiseaudit.audit.cards import Setting
 from noiseaudit.audit.planning import Plan
-from noiseaudit.audit.verdict import UNJUDGED, VIOLATES, WRONG_LAW, Verdict, gravest, plain
+from noiseaudit.audit.verdict import Verdict, gravest, plain
+from noiseaudit.verdicts import UNJUDGED, VIOLATES, WRONG_LAW
 
 
 def text(verdict: Verdict) -> str:

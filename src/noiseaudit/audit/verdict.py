@@ -7,15 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-VIOLATES, WRONG_LAW, NOTHING, UNJUDGED = (
-    "violates its claim",
-    "wrong law",
-    "nothing found",
-    "cannot be judged",
-)
-
-SEVERITY = (VIOLATES, WRONG_LAW, UNJUDGED, NOTHING)
-"""From the gravest on."""
+from noiseaudit.verdicts import NOTHING, SEVERITY, UNJUDGED, VIOLATES, WRONG_LAW
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ is bounded however many pairs come.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -39,10 +38,12 @@ class Wagering:
         Pairs that will come at most.
     centre : int
         Where residues are counted from.
+    alpha : float
+        Error of all questions together.
     """
 
-    def __init__(self, claim: Claim, draws: int, centre: int) -> None:
-        self.claim, self.pairs = claim, 0
+    def __init__(self, claim: Claim, draws: int, centre: int, alpha: float) -> None:
+        self.claim, self.pairs, self.shares = claim, 0, shares_of(alpha)
         self.tallies: list[Tally] = []
         self.records: dict[str, list[list[betting.Block]]] = {
             question: [[], []] for question in QUESTIONS
@@ -86,28 +87,24 @@ class Wagering:
         }
         self._block_end = self.pairs + max(FIRST_BLOCK, int(GROWTH * self.pairs))
 
-    def log_wealth(self, question: str) -> float:
-        """The largest logarithm of wealth against the claim that a question ever had."""
-        return self._best_wealth(question, self.claim.parameter)
+    def is_refuted(self, question: str) -> bool:
+        """Whether a question's wealth against the claim ever passed one over its share of alpha."""
+        return bool(self._passed(question).any())
 
-    def _best_wealth(self, question: str, parameter: float) -> float:
-        records = self.records[question]
-        if not records[0]:
-            return 0.0
-        return float(np.max(betting.joint_log_wealth(records, self.claim, parameter)))
+    def _passed(self, question: str) -> np.ndarray:
+        """The same after each block."""
+        wealth = betting.joint_log_wealth(self.records[question], self.claim, self.claim.parameter)
+        return wealth >= -math.log(self.shares[question])
 
-    def refuted_after(self, question: str, alpha: float) -> int:
-        """The pairs after which a question's wealth first passed ``1/alpha``."""
-        records = self.records[question]
-        passed = betting.joint_log_wealth(records, self.claim, self.claim.parameter) >= -math.log(
-            alpha
-        )
+    def refuted_after(self, question: str) -> int:
+        """The pairs after which a question's wealth first passed."""
+        records, passed = self.records[question], self._passed(question)
         before = self.pairs - sum(block.pairs for block in records[0])
         return before + sum(block.pairs for block in records[0][: int(np.argmax(passed)) + 1])
 
-    def certified(self, question: str, alpha: float, claim: Claim | None = None) -> float:
+    def certified(self, question: str, claim: Claim | None = None) -> float:
         """The lower bound that a question puts on a claim's parameter (its own by default)."""
-        return betting.certified(self.records[question], claim or self.claim, alpha)
+        return betting.certified(self.records[question], claim or self.claim, self.shares[question])
 
     def _take(self, sides: tuple[Outputs, Outputs]) -> None:
         for question, wagers in self._wagers.items():
@@ -142,7 +139,8 @@ class Wagering:
         if self.pairs >= max(_FIRST_SCAN, 2 * self._scanned):
             self._scanned = self.pairs
             self._scan()
-        if self.pairs >= max(_FIRST_SCAN // 4, 4 * self._scored) and self._keeps():
+        due = self.pairs >= max(_FIRST_SCAN // 4, 4 * self._scored)
+        if due and self._keeps() and not self.is_refuted(VALUES):
             self._scored = self.pairs
             self._score()
 
@@ -164,11 +162,6 @@ class Wagering:
             self.tallies += [Tally.empty(view) for view in scores.trained(left, right)]
 
 
-def shares(alpha: float, questions: Sequence[str] = QUESTIONS) -> dict[str, float]:
+def shares_of(alpha: float) -> dict[str, float]:
     """The error of each question, of what all of them have together: half to the values."""
-    return {q: alpha / 2 if q == VALUES else alpha / 2 / (len(questions) - 1) for q in questions}
-
-
-def refuted(log_wealth: float, alpha: float) -> bool:
-    """Whether wealth has passed ``1/alpha``."""
-    return log_wealth >= -math.log(alpha)
+    return {VALUES: alpha / 2, FAILURES: alpha / 4, LOWEST_BITS: alpha / 4}

@@ -13,14 +13,7 @@ from packaging.version import Version
 
 from noiseaudit import stats, tables
 from noiseaudit.cks20 import events, exact
-
-VIOLATION = "violates epsilon"
-"""The certified lower bound of what was paid exceeds what is claimed."""
-
-WRONG_LAW = "wrong law"
-"""The pooled or the folded chi-square rejects the law, but no violation is certified."""
-
-HEALTHY = "no deviation found"
+from noiseaudit.verdicts import NOTHING, VIOLATES, WRONG_LAW
 
 _SIGMA_BAND = 3
 
@@ -391,7 +384,7 @@ def excess_at_spike(sample: Sample, alpha: float) -> dict[str, float]:
 
 
 def judge(pvalues: list[float], claimed: float, realised_low: float, alpha: float) -> str:
-    """The verdict on a sample: `VIOLATION`, `WRONG_LAW` or `HEALTHY`.
+    """The verdict on a sample: `VIOLATES`, `WRONG_LAW` or `NOTHING`.
 
     Parameters
     ----------
@@ -403,5 +396,5 @@ def judge(pvalues: list[float], claimed: float, realised_low: float, alpha: floa
         Error probability that the tests share.
     """
     if realised_low > claimed:
-        return VIOLATION
-    return WRONG_LAW if np.nanmin(pvalues) < alpha / len(pvalues) else HEALTHY
+        return VIOLATES
+    return WRONG_LAW if np.nanmin(pvalues) < alpha / len(pvalues) else NOTHING

@@ -20,6 +20,7 @@ import pandas as pd
 from noiseaudit import entropy, stats
 from noiseaudit.dpecdf.agreement import grid
 from noiseaudit.dpecdf.ecdf import LEAST_PAD, PAD, BoundsRequired, HardenedEcdf, fit_columns
+from noiseaudit.verdicts import NOTHING, UNJUDGED, VIOLATES
 
 Data = np.ndarray
 """A column, shape (n,), or a table, shape (n, columns)."""
@@ -109,7 +110,7 @@ class Hardened:
             yield fit_columns(frame, self.epsilon, lambda name, _: unfitted[name])
 
 
-A_LOSS, SOMETHING_ELSE, NOTHING = "a loss", "something else", "nothing"
+A_LOSS, SOMETHING_ELSE, NO_PROMISE = "a loss", "something else", "nothing"
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ class Attack:
         Whether the class is used with its default noise.
     promised : str
         What the original's text promises here: `A_LOSS`, `SOMETHING_ELSE` or, where it warns or says
-        nothing, `NOTHING`.
+        nothing, `NO_PROMISE`.
     """
 
     name: str
@@ -253,7 +254,7 @@ ATTACKS = (
         other=_UNIT,
         event=_wide,
         bounds=None,
-        promised=NOTHING,
+        promised=NO_PROMISE,
     ),
     Attack(
         name="count in the report",
@@ -268,7 +269,7 @@ ATTACKS = (
         one=_BASE,
         other=np.append(_BASE, 0.5),
         event=_counts_itself,
-        promised=NOTHING,
+        promised=NO_PROMISE,
     ),
     Attack(
         name="extremes",
@@ -315,7 +316,7 @@ ATTACKS = (
         event=_moved,
         bins=3,
         bounds=(0.0, 3.0),
-        promised=NOTHING,
+        promised=NO_PROMISE,
     ),
     Attack(
         name="two columns",
@@ -349,16 +350,14 @@ ATTACKS = (
     ),
 )
 
-HOLDS, BROKEN, REFUSED = "holds", "broken", "refused"
-
-DROPPED, UNSEEN, UNDECIDED = "rows dropped", "nothing to see", "not decided"
+REFUSED, DROPPED, UNSEEN = "refused", "rows dropped", "nothing to see"
 
 
 _HARDENED_DOES = {
-    HOLDS: "keeps what its report states",
+    NOTHING: "keeps what its report states",
     REFUSED: "takes no bounds from the data",
     UNSEEN: "publishes nothing of the kind",
-    BROKEN: "breaks its promise",
+    VIOLATES: "breaks its promise",
     DROPPED: "drops rows",
 }
 
@@ -412,8 +411,8 @@ def row(counted: tuple, alpha: float) -> dict[str, float | str]:
     dict
         Among others ``loss loss_low loss_high`` (of the event), ``detectable_epsilon`` (the smallest
         loss that would have been certified as beyond the claim, at an event of even chances) and
-        ``verdict``: `HOLDS`, `BROKEN` (the certified bound exceeds the claim), `DROPPED` (no privacy is
-        lost, but rows that should count do not), `UNDECIDED` (too few releases to tell that),
+        ``verdict``: `NOTHING`, `VIOLATES` (the certified bound exceeds the claim), `DROPPED` (no privacy
+        is lost, but rows that should count do not), `UNJUDGED` (too few releases to tell that),
         `UNSEEN` (the event never came on either data set) or `REFUSED`.
     """
     (attack,) = [each for each in ATTACKS if each.name == counted.attack]
@@ -423,7 +422,7 @@ def row(counted: tuple, alpha: float) -> dict[str, float | str]:
     loss, verdict, detectable = stats.Loss(nan, nan, nan), REFUSED, nan
     if counted.repeats:
         loss = stats.event_loss(counted.seen, counted.seen_neighbour, counted.repeats, alpha)
-        verdict = BROKEN if loss.low > claimed else UNDECIDED if np.isnan(claimed) else HOLDS
+        verdict = VIOLATES if loss.low > claimed else UNJUDGED if np.isnan(claimed) else NOTHING
         if loss.high < attack.implied * counted.epsilon:
             verdict = DROPPED
         if counted.seen == counted.seen_neighbour == 0:
@@ -462,4 +461,4 @@ def is_kept(found: tuple) -> bool:
     The certified bound is within the claim, and so is the exact loss: an attack that is not carried
     far enough to certify what is known to be lost shows nothing.
     """
-    return found.verdict == HOLDS and not found.exact_loss > found.claimed_epsilon
+    return found.verdict == NOTHING and not found.exact_loss > found.claimed_epsilon

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from noiseaudit import stats
-from noiseaudit.audit.verdict import NOTHING, UNJUDGED, VIOLATES, WRONG_LAW
 from noiseaudit.figures import style
+from noiseaudit.verdicts import NOTHING, UNJUDGED, VIOLATES, WRONG_LAW
 
 if TYPE_CHECKING:
     import pandas as pd  # what draws one audit needs no tables

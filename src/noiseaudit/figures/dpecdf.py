@@ -14,6 +14,7 @@ from matplotlib.ticker import NullFormatter
 from noiseaudit.dpecdf import audit, utility
 from noiseaudit.dpecdf.ecdf import DPEcdf, HardenedEcdf
 from noiseaudit.figures import style
+from noiseaudit.verdicts import NOTHING, UNJUDGED, VIOLATES
 
 _COLOURS = {"DPEcdf": style.ORANGE, "HardenedEcdf": style.BLUE}
 
@@ -108,12 +109,12 @@ def errors(rows: pd.DataFrame) -> Figure:
 
 
 _VERDICTS = {
-    audit.BROKEN: style.FAULTY,
-    audit.HOLDS: style.FIXED,
+    VIOLATES: style.FAULTY,
+    NOTHING: style.FIXED,
     audit.DROPPED: style.ORANGE,
     audit.REFUSED: style.GREY,
     audit.UNSEEN: style.GREY,
-    audit.UNDECIDED: style.GREY,
+    UNJUDGED: style.GREY,
 }
 
 

@@ -15,6 +15,7 @@ from packaging.version import Version
 from noiseaudit import stats, tables
 from noiseaudit.cks20 import diagnosis
 from noiseaudit.figures import style
+from noiseaudit.verdicts import NOTHING, VIOLATES, WRONG_LAW
 
 _THOUSANDS = FuncFormatter(lambda count, _: f"{count / 1000:g}")
 
@@ -536,9 +537,9 @@ def _draw_composition(ax: Axes, rows: pd.DataFrame) -> None:
 
 
 _VERDICTS = {
-    diagnosis.VIOLATION: (style.FAULTY, "white"),
-    diagnosis.WRONG_LAW: (style.ORANGE, style.BLACK),
-    diagnosis.HEALTHY: ("#DCE9F2", style.BLACK),
+    VIOLATES: (style.FAULTY, "white"),
+    WRONG_LAW: (style.ORANGE, style.BLACK),
+    NOTHING: ("#DCE9F2", style.BLACK),
 }
 """Fill and ink of each verdict."""
 

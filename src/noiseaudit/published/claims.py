@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 from packaging.version import Version
 
-from noiseaudit import privacy_loss, stats
+from noiseaudit import stats
 from noiseaudit.cks20 import diagnosis, exact, layers
 from noiseaudit.dpecdf import audit
 from noiseaudit.published import opendp
 from noiseaudit.published.opendp import PAPER_SCALE
+from noiseaudit.verdicts import NOTHING, VIOLATES
 
 COLUMNS = ["source", "location", "claim", "verdict", "evidence"]
 """Columns of ``results/<study>/claims.tsv`` and ``results/claims.tsv``."""
@@ -64,7 +65,7 @@ def of_dptext(losses: pd.DataFrame) -> pd.DataFrame:
 
 
 def _certified(cells: pd.DataFrame) -> int:
-    return int(cells["verdict"].str.startswith(privacy_loss.VIOLATION).sum())
+    return int(cells["verdict"].str.startswith(VIOLATES).sum())
 
 
 def _bounded(cells: pd.DataFrame) -> Claim:
@@ -209,7 +210,7 @@ def _source(traced: pd.DataFrame) -> Claim | None:
 
 
 def _artifacts(releases: pd.DataFrame) -> Claim:
-    affected = releases[releases["verdict"] != diagnosis.HEALTHY]
+    affected = releases[releases["verdict"] != NOTHING]
     versions = list(dict.fromkeys(affected["release"]))
     said = [diagnosis.variant_of(row.release, row.scale) for row in affected.itertuples()]
     return Claim(
@@ -270,7 +271,7 @@ def _corrections(corrected: pd.DataFrame, releases: pd.DataFrame) -> Claim | Non
         return None
     traces = corrected.groupby(["variant", "entropy", "scale"])["verdict"]
     clean = int(traces.apply(lambda verdicts: (verdicts == layers.HEALTHY).all()).sum())
-    healthy = int((fixed["verdict"] == diagnosis.HEALTHY).sum())
+    healthy = int((fixed["verdict"] == NOTHING).sum())
     sound = clean == traces.ngroups and healthy == len(fixed)
     blind = fixed.assign(times=fixed["detectable_epsilon"] / fixed["claimed_epsilon"])
     blind = blind.loc[blind["times"].idxmax()]
@@ -353,7 +354,7 @@ def _paid(releases: pd.DataFrame) -> Claim:
     words = "the guarantee is violated; by how much, the paper leaves open"
     exactly = exact.discrete_laplace(Fraction(PAPER_SCALE), "faulty").realised_epsilon()
     evidence = f"by the exact law {exactly:.5f} is paid at scale {PAPER_SCALE}; "
-    violating = releases[releases["verdict"] == diagnosis.VIOLATION]
+    violating = releases[releases["verdict"] == VIOLATES]
     if violating.empty:
         return Claim("Sec. IX-B", words, UNDECIDED, f"{evidence}nothing certified from draws")
     times = violating["realised_epsilon_low"] / violating["claimed_epsilon"]
@@ -400,9 +401,9 @@ def _promise(row: tuple) -> Claim:
     verdict = STANDS if audit.is_kept(row) else FALLS
     if verdict == STANDS:
         evidence += f", and {row.detectable_epsilon:.2f} would have been certified as too much"
-    if row.promised == audit.NOTHING:
+    if row.promised == audit.NO_PROMISE:
         verdict = NOT_PROMISED
-    elif row.verdict not in (audit.BROKEN, audit.DROPPED) and not audit.is_kept(row):
+    elif row.verdict not in (VIOLATES, audit.DROPPED) and not audit.is_kept(row):
         verdict = UNDECIDED
     return Claim(row.attack, row.promise, verdict, evidence)
 

@@ -1,0 +1,16 @@
+"""The words for what was found of noise: the same for a study, a release and an audit."""
+
+VIOLATES = "violates its claim"
+"""The certified lower bound of what is paid exceeds what is claimed, or the stated law does on paper."""
+
+WRONG_LAW = "wrong law"
+"""Outputs do not follow the stated law; no violation of the claim is certified."""
+
+NOTHING = "nothing found"
+"""Neither, as far as so many draws could show: the smallest loss that they could stands beside it."""
+
+UNJUDGED = "cannot be judged"
+"""Too few outputs, or none."""
+
+SEVERITY = (VIOLATES, WRONG_LAW, UNJUDGED, NOTHING)
+"""From the gravest on."""
