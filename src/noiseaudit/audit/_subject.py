@@ -167,6 +167,8 @@ def as_list(made, header):
     else:
         flat = made
         header["shape"] = [len(made)]
+    if len(header["shape"]) == 1 and type(None) in {type(one) for one in flat}:
+        flat = without_none(flat, header)
     if all(kind in (int, float) for kind in {type(one) for one in flat}):
         flat_kinds = {type(one) for one in flat}
     else:
@@ -186,6 +188,17 @@ def as_list(made, header):
         return header, little(array.array("d", flat))
     header.update(dtype="json", boolean=False)
     return header, json.dumps(flat).encode()
+
+
+def without_none(flat, header):
+    """Numbers, and where there is none a place in the header; other outputs as they are."""
+    numeric = [one for one in flat if one is not None]
+    if not all(isinstance(one, numbers.Real) and not isinstance(one, bool) for one in numeric):
+        return flat
+    header["raised"] = list(header["raised"]) + [
+        (i, "None") for i, one in enumerate(flat) if one is None
+    ]
+    return [0 if one is None else one for one in flat]
 
 
 def is_vector(one):

@@ -56,7 +56,7 @@ def _histogram(tally: Any) -> dict[str, Any]:  # noqa: ANN401
         return {"about": about, **_bins(inner, counts)}
     kept = np.argsort(-counts.sum(axis=0), kind="stable")[:40]
     kept = np.sort(kept[counts[:, kept].any(axis=0)])
-    names = ["a failure" if cell == 0 else inner.cell_name(int(cell)) for cell in kept]
+    names = ["no value" if cell == 0 else inner.cell_name(int(cell)) for cell in kept]
     return {
         "about": about,
         "names": names,
@@ -88,9 +88,7 @@ def _bins(view: views.Bins, counts: np.ndarray) -> dict[str, Any]:
     """Bins between edges, each with the edge at its upper end, joined to about equal shares."""
     inner = counts[:, 1:]
     between = inner[:, 0::2].copy()
-    between[:, :-1] += (
-        inner[:, 1::2] if inner.shape[1] % 2 == 0 else inner[:, 1::2][:, : between.shape[1] - 1]
-    )
+    between[:, :-1] += inner[:, 1::2]
     step = max(1, 2 * view.edges.size // MOST_CELLS)
     chosen = np.arange(0, view.edges.size, step)
     starts = np.concatenate([chosen[:-1] + 1])

@@ -26,7 +26,7 @@ from noiseaudit.audit import betting, dependence, evidence, fit, freshness, pape
 from noiseaudit.audit.cards import Setting
 from noiseaudit.audit.claims import Approximate
 from noiseaudit.audit.freshness import Freshness
-from noiseaudit.audit.outputs import Outputs, failure_name
+from noiseaudit.audit.outputs import NONE, Outputs, failure_name
 from noiseaudit.audit.subjects import OutOfTime, Stream, Subject, Unjudgeable
 from noiseaudit.audit.verdict import Verdict
 from noiseaudit.verdicts import NOTHING, UNJUDGED, VIOLATES, WRONG_LAW
@@ -51,6 +51,9 @@ PROBABILITIES = {"1/2": 0.5, "1/10": 0.1, "1/100": 0.01}
 
 REASONS = (views.FAILURES, views.VALUES, views.LOWEST_BITS)
 """What breaks a claim, what is named first where several do."""
+
+_CLEARLY = 1.25
+"""By which factor the lowest bits must certify more than values do, to be named beside them."""
 
 _UNCLAIMED = Approximate(1e-9)
 """What is bet against where nothing is claimed: that the outputs tell nothing at all."""
@@ -106,7 +109,7 @@ class Examination:
         self.width = max(self.width, sides[0].width)
         for side, outputs in enumerate(sides):
             for number, came in enumerate(np.bincount(outputs.failures).tolist()):
-                if number and came:
+                if number not in (0, NONE) and came:
                     self.failures.setdefault(failure_name(number), [0, 0])[side] += came
         self.wagers.add(sides)
         if self.fitting:
@@ -244,7 +247,7 @@ class Examination:
         if views.LOWEST_BITS not in broken or not others:
             return False
         bits, *rest = (self.wagers.certified(q) for q in (views.LOWEST_BITS, *others))
-        return bits <= max(rest)
+        return bits <= _CLEARLY * max(rest)
 
     def _found(self, broken: list[str]) -> dict[str, Any]:
         wrong = []

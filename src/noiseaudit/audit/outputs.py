@@ -11,8 +11,11 @@ LARGEST_EXACT = 2.0**53
 """Up to here a double holds every integer."""
 
 
-_FAILURES = ["", "NaN", "inf", "-inf"]
+_FAILURES = ["", "None", "NaN", "inf", "-inf"]
 """Names of failures by their number, as they were met; 0 stands for an output."""
+
+NONE = 1
+"""The number of what is no failure, and no number either: None among numbers."""
 
 
 def failure_number(name: str) -> int:

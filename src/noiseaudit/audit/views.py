@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from noiseaudit.audit.outputs import Outputs, failure_name
+from noiseaudit.audit.outputs import NONE, Outputs, failure_name
 
 LARGEST_WINDOW = 1 << 17
 """Integers that get a cell each; wider ranges are binned."""
@@ -72,7 +72,7 @@ class View(ABC):
         else:
             parts = [self.cell_name(cell) for cell in inside]
         if members[0]:
-            parts.append("a failure")
+            parts.append("no value")
         shown = ", ".join(parts[:_SHOWN]) + (
             f" and {len(parts) - _SHOWN} more" if len(parts) > _SHOWN else ""
         )
@@ -175,7 +175,7 @@ class Labels(View):
 
 @dataclass(frozen=True)
 class Failures(View):
-    """A cell for every output that is one, and one for each kind of failure."""
+    """A cell for every output that is one (None is, too), and one for each kind of failure."""
 
     kinds: tuple[int, ...]
     question = FAILURES
@@ -186,7 +186,7 @@ class Failures(View):
 
     def code(self, outputs: Outputs) -> np.ndarray:
         cell = np.ones(len(outputs), dtype=np.int64)
-        if (failed := outputs.failed).any():
+        if (failed := outputs.failed & (outputs.failures != NONE)).any():
             cell[failed] = self.cells - 1
             for place, kind in enumerate(self.kinds):
                 cell[outputs.failures == kind] = place + 2
@@ -219,7 +219,7 @@ class Residues(View):
         return 1 + np.where(away < 0, self.period, 0) + np.abs(away) % self.period
 
     def code(self, outputs: Outputs) -> np.ndarray:
-        cell = self.cell(outputs.values.astype(np.int64))
+        cell = self.cell(np.clip(outputs.values, -_FARTHEST, _FARTHEST).astype(np.int64))
         cell[outputs.failed] = 0
         return cell
 
@@ -227,6 +227,9 @@ class Residues(View):
         below, residue = divmod(cell - 1, self.period)
         return f"{'−' if below else '+'}{residue}"
 
+
+_FARTHEST = 2**61
+"""Integers beyond share a residue: so far out nothing overflows, and nothing is drawn twice."""
 
 _LOWEST, _HIGHEST = -90, 40
 """Exponents of the lowest set bit that are told apart."""
@@ -334,7 +337,7 @@ class Score(Feature):
 def fitted(left: Outputs, right: Outputs) -> list[View]:
     """Views for outputs like these, without the residues and the scores of a classifier."""
     both = Outputs.joined([left, right])
-    kinds = tuple(np.unique(both.failures[both.failed]).tolist())
+    kinds = tuple(sorted(set(both.failures[both.failed].tolist()) - {NONE}))
     views: list[View] = [Failures(kinds)]
     good = both.values[~both.failed]
     if good.size == 0:
