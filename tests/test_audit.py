@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution
 from hypothesis import given
+from hypothesis import settings as examples
 from hypothesis import strategies as st
 from scipy import integrate, optimize, special
 from scipy.stats import binom, laplace, norm
@@ -77,6 +78,7 @@ class TestBetting:
     @pytest.mark.parametrize(
         "claim", [Approximate(0.5), Approximate(1.0, 0.05), Concentrated(0.2), Gaussian(0.8)]
     )
+    @examples(max_examples=25)
     @given(q=PROBABILITIES, q_right=PROBABILITIES, seen=PROBABILITIES, both=st.booleans())
     def test_no_bet_gains_where_the_claim_holds(self, claim, q, q_right, seen, both):
         """The factor's expectation over all sixteen outcomes of one pair, at the claim's very edge."""

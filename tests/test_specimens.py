@@ -13,7 +13,7 @@ from specimens import SPECIMENS, B, F, V
 
 from noiseaudit.audit import cards, examination, opening, subjects
 
-HEALTHY_DRAWS, HEALTHY_VECTORS = 60_000, 12_000
+HEALTHY_DRAWS, VECTORS = 40_000, 12_000
 """Enough for each test: `scripts/measure_power.py` takes a million, again and again."""
 
 OWN_PROCESS = ("44", "45", "51")
@@ -24,8 +24,11 @@ OWN_PROCESS = ("44", "45", "51")
     "specimen", SPECIMENS, ids=lambda specimen: f"{specimen.number}-{specimen.draw}"
 )
 def test_the_truth_is_found(specimen):
-    draws = HEALTHY_VECTORS if isinstance(specimen.neighbours[0], list) else HEALTHY_DRAWS
-    content = specimen.card | ({"draws": draws} if specimen.truth == F else {})
+    content = specimen.card
+    if isinstance(specimen.neighbours[0], list):
+        content["draws"] = VECTORS
+    elif specimen.truth == F:
+        content["draws"] = min(HEALTHY_DRAWS, specimen.draws)
     (setting,) = cards.of(content, ROOT / "audits", "specimen").settings()
     if specimen.number in OWN_PROCESS:
         with opening.subject(setting) as subject:
@@ -41,14 +44,5 @@ def test_the_truth_is_found(specimen):
     assert specimen.by in ("", verdict.by)
     assert verdict.by == "lowest bits" or specimen.truth != B
     assert verdict.unsafe == specimen.unsafe
-
-
-def test_a_wide_law_says_how_little_was_asked_of_it():
-    """47: with 10^5 draws, more than a hundred times the claim would have passed."""
-    (specimen,) = [one for one in SPECIMENS if one.number == "47"]
-    (setting,) = cards.of(specimen.card, ROOT / "audits", "specimen").settings()
-    subject = subjects.Callback(
-        lambda x, count, rng: specimens.integer_noise(x, count, rng, 10**4), (0, 1)
-    )
-    verdict = examination.examine(setting, subject)
-    assert verdict.detectable > 100 * verdict.claimed
+    if specimen.number == "47":  # a wide law: it is said how little was asked of it
+        assert verdict.detectable > 100 * verdict.claimed

@@ -57,7 +57,8 @@ class Fitting:
         self.cells: Cells = law.cells()
         self.counts = np.zeros(self.cells.probabilities.size, dtype=np.int64)
         self.impossible = 0
-        self._folds = _periods(self.cells)
+        self._folded = self.cells.probabilities[1:-1] >= _NEVER
+        self._folds = _periods(self.cells, int(self._folded.sum()))
         self._few: list[np.ndarray] = []
         self._kept = 0
 
@@ -109,8 +110,9 @@ class Fitting:
         """The period by which outputs deviate most, and the p-value of the most deviant of all."""
         if not self._folds or total == 0:
             return 0, 1.0
-        magnitudes = np.abs(self.cells.integers)
-        inner, expected = self.counts[1:-1], self.cells.probabilities[1:-1]
+        magnitudes = np.abs(self.cells.integers[self._folded])
+        inner = self.counts[1:-1][self._folded]
+        expected = self.cells.probabilities[1:-1][self._folded]
         expected = expected * (inner.sum() / expected.sum())
         best, period, smallest, done = -np.inf, 0, 1.0, 0
         for d in self._folds:
@@ -165,15 +167,18 @@ _CLEAR, _TELLING = 1e-4, 1e-3
 _SHAPED = 8
 """Cells that a law must have for its middle to mean little noise, and its ends much."""
 
-_WORK = 1 << 27
+_WORK = 1 << 26
 """Cells that all foldings of one look may touch."""
 
 
-def _periods(cells: Cells) -> range:
+_NEVER = 1e-12
+"""Cells less likely than this are left out of what is folded."""
+
+
+def _periods(cells: Cells, size: int) -> range:
     """All up to `LARGEST_PERIOD`; fewer where the law is so wide that this would take seconds."""
     if cells.integers is None:
         return range(0)
-    size = cells.integers.size
     return range(2, min(LARGEST_PERIOD, size // 2, _WORK // size) + 1)
 
 

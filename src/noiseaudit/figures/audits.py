@@ -27,6 +27,9 @@ COLOURS = {
     UNJUDGED: style.GREY,
 }
 
+INK = COLOURS | {WRONG_LAW: "#9A6700"}
+"""The same for words: orange is too pale on white."""
+
 _LONGEST_TITLE = 110
 
 
@@ -65,7 +68,7 @@ def _entitle(figure: Figure | SubFigure, verdict: Mapping[str, Any]) -> None:
     title = f"{name}: {_headline(verdict)}"
     figure.suptitle(
         title if len(title) <= _LONGEST_TITLE else f"{title[:_LONGEST_TITLE]}…",
-        x=0.01, ha="left", fontsize=10, fontweight="bold", color=COLOURS[verdict["verdict"]],
+        x=0.01, ha="left", fontsize=10, fontweight="bold", color=INK[verdict["verdict"]],
     )  # fmt: skip
 
 
@@ -231,14 +234,14 @@ def _residuals(ax: Axes, verdict: Mapping[str, Any]) -> None:
         fontsize=7,
         color=style.GREY,
     )
-    period = f", folded by {law['period']}" if law["period"] else ""
+    period = f", period {law['period']}" if law["period"] else ""
     p = law["p"]
     said = "" if p is None else f"p < 1e-300{period}" if p == 0 else f"p = {p:.2g}{period}"
     ax.set_xlabel(
         "noise: output less input" if law["name"] != "randomised_response" else "the true answer"
     )
     ax.set_ylabel("deviation from the law, in σ")
-    ax.set_title(f"Against {law['stated'].split(' on ')[0]}: {said}")
+    ax.set_title(f"The stated law: {said}")
 
 
 def _bits(ax: Axes, verdict: Mapping[str, Any]) -> None:
@@ -321,7 +324,7 @@ def overview(rows: pd.DataFrame) -> Figure:
         )
         ax.annotate(
             f"{row['verdict']}{by}", (1.01, place), xycoords=("axes fraction", "data"),
-            va="center", fontsize=8, color=colour,
+            va="center", fontsize=8, color=INK[row["verdict"]],
         )  # fmt: skip
     names = [
         row["card"] if row["subject"] == row["card"] else f"{row['card']}, {row['subject']}"
