@@ -13,18 +13,19 @@ from noiseaudit.audit import cards, opening, recording
 @click.option("--setting", "place", required=True, type=click.IntRange(min=0), help="Its place.")
 @click.option("--draws", required=True, type=click.IntRange(min=1), help="Of each side, at most.")
 @click.option("--seconds", required=True, type=float, help="That drawing may take.")
-@click.option("--alpha", required=True, type=jobs.PROBABILITY, help="Error of the audit.")
+@click.option("--alpha", required=True, type=jobs.PROBABILITY, help="Error of the card's audits.")
 @click.option("--seed", required=True, type=int, help="Master seed.")
 @click.option("--samples", required=True, type=click.Path(path_type=Path), help="Parquet to write.")
 def draw_audit(
     card: Path, place: int, draws: int, seconds: float, alpha: float, seed: int, samples: Path
 ) -> None:
-    setting = cards.at(cards.read(card), place, draws, seconds)
+    read = cards.read(card)
+    setting = cards.at(read, place, draws, seconds)
     with (
         jobs.progress(setting.draws, f"{setting.card} {setting.name}", "draw") as bar,
-        opening.subject(setting) as subject,
+        opening.subject(setting, seed) as subject,
     ):
-        recording.record(samples, setting, subject, alpha, seed, bar.update)
+        recording.record(samples, setting, subject, alpha / len(read.settings()), seed, bar.update)
 
 
 if __name__ == "__main__":

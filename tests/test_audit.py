@@ -182,7 +182,7 @@ class TestViews:
 
     def test_failures_are_cells_and_nothing_else(self):
         made = Outputs.of(np.array([1.0, np.nan, np.inf, 2.0]), [(3, "ValueError")])
-        (failing, *_), kinds = views.fitted(made, made), made.failures
+        (failing, *_), kinds = views.fitted(made, made), made.marks
         assert [failing.cell_name(cell) for cell in failing.code(made)] == [
             "an output",
             "NaN",
@@ -278,7 +278,8 @@ class TestLaws:
         assert law.noise(outputs([1.5, 2.0]), 1).tolist() == [2.0, 4.0]
         assert law.noise(outputs([[1.0, 2.0], [1.5, 1.0]]), [1, 2]).tolist() == [0, 0, 2, -4]
         response = laws.named("randomised_response", {"p": 0.7, "answers": 2})
-        assert response.noise(Outputs.of(np.array(["True", "False"])), True).tolist() == [1, 0]
+        assert response.noise(Outputs.of_booleans(np.array([1, 0])), True).tolist() == [1, 0]
+        assert response.noise(outputs([3, 4, 3]), 3).tolist() == [1, 0, 1]
 
 
 class TestFit:
@@ -342,7 +343,7 @@ class TestPaper:
         ):
             assert paper.paid(laws.named(*law), claim, 0, 1) == pytest.approx(expected)
         vector = paper.paid(
-            laws.named("laplace", {"scale": 8.0}), Approximate(1.0), [0] * 8, [1] * 8
+            laws.named("laplace", {"scale": 8.0}), Approximate(1.0), [0] * 8, [1] * 8, 8
         )
         assert vector == pytest.approx(1.0)
         assert (
@@ -449,9 +450,9 @@ def test_seeds_differ_between_sides_calls_and_cards():
     asked = []
 
     class Silent(subjects.Callback):
-        def ask(self, side, count, seed):
+        def ask(self, side, count, seed, singly=False):
             asked.append(seed)
-            super().ask(side, count, seed)
+            super().ask(side, count, seed, singly)
 
     (setting,) = cards.of(
         {"draw": {"python": "this:process"}, "claim": {"epsilon": 1.0}, "draws": 10_000},
@@ -461,3 +462,194 @@ def test_seeds_differ_between_sides_calls_and_cards():
     draw = lambda x, count, rng: x + rng.integers(0, 5, count)  # noqa: E731
     examination.examine(setting, Silent(draw, (0, 1)), seed=1)
     assert len(asked) == len(set(asked)) >= 7
+
+
+def dlap(scale, count, rng):
+    success = -math.expm1(-1 / scale)
+    return rng.geometric(success, count) - rng.geometric(success, count)
+
+
+def verdict(draw, left=0, right=1, **more):
+    return noiseaudit.audit(draw, left, right, **({"epsilon": 1.0, "draws": 50_000} | more))
+
+
+class TestHealthyNoiseIsNotConvicted:
+    """Nothing of these tells the sides apart, and each was called a violation or a wrong law once."""
+
+    @pytest.mark.parametrize("seed", range(5))
+    def test_calls_that_fail_now_and_then(self, seed):
+        rng = np.random.default_rng(seed)
+
+        def draw(x, count):
+            if rng.random() < 0.02:
+                raise TimeoutError
+            return x + dlap(1.0, count, rng)
+
+        found = verdict(draw, draws=20_000)
+        assert found.is_healthy, found
+        assert min(found.failures.get("TimeoutError", [1])) > 0
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_integers_among_which_a_half_is_rare(self, seed):
+        rng = np.random.default_rng(seed)
+
+        def draw(x, count):
+            noise = dlap(3.0, count, rng).tolist()
+            return [x + n + (0.5 if rng.random() < 3e-5 else 0) for n in noise]
+
+        assert verdict(draw, draws=100_000).is_healthy
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_booleans_among_which_a_number_is_rare(self, seed):
+        rng = np.random.default_rng(seed)
+
+        def draw(x, count):
+            flips = rng.random(count) < 1 / (1 + math.e)
+            return [-1 if rng.random() < 5e-5 else bool(x) ^ bool(flip) for flip in flips]
+
+        assert verdict(draw).is_healthy
+
+    @pytest.mark.parametrize("scale", [20_000, 2**18])
+    def test_wide_integer_noise_with_its_law(self, scale):
+        found = verdict(
+            lambda x, count, rng: x + dlap(scale, count, rng),
+            law={"name": "discrete_laplace", "scale": scale},
+        )
+        assert found.is_healthy, found
+
+    def test_doubles_far_from_zero_repeat_themselves(self):
+        found = verdict(
+            lambda x, count, rng: x + rng.laplace(size=count),
+            10**6,
+            10**6 + 1,
+            epsilon=None,
+            law={"name": "laplace", "scale": 1},
+            draws=300_000,
+        )
+        assert found.is_healthy, found
+
+    def test_single_precision_repeats_itself(self):
+        found = verdict(
+            lambda x, count, rng: (x + rng.laplace(size=count)).astype(np.float32),
+            epsilon=None,
+            law={"name": "laplace", "scale": 1},
+            draws=100_000,
+        )
+        assert found.is_healthy, found
+
+    def test_a_lattice_is_of_the_outputs(self):
+        found = verdict(
+            lambda x, count, rng: np.rint((x + rng.laplace(size=count)) * 2**20) / 2**20,
+            0.1,
+            1.1,
+            law={"name": "laplace", "scale": 1, "lattice": 2**-20},
+        )
+        assert found.is_healthy, found
+
+    def test_inputs_may_be_tuples_and_arrays(self):
+        for left, right in (((0, 0), (1, 1)), (np.zeros(2), np.ones(2))):
+            found = verdict(
+                lambda x, count, rng: np.asarray(x) + dlap(2.0, 2 * count, rng).reshape(count, 2),
+                left,
+                right,
+                law={"name": "discrete_laplace", "scale": 2},
+                draws=10_000,
+            )
+            assert found.is_healthy, found
+
+    def test_dependent_draws_are_called_that(self):
+        found = verdict(
+            lambda x, count, rng: x + np.repeat(dlap(1.0, count // 32 + 1, rng), 32)[:count]
+        )
+        assert (found.verdict, found.by) == (noiseaudit.audit.WRONG_LAW, "dependent draws")
+
+
+class TestNothingHides:
+    def test_texts_in_vectors_are_told_apart_by_all_of_their_letters(self):
+        found = verdict(
+            lambda x, count, rng: [
+                ("answer_yes" if x else "answer_no", float(noise))
+                for noise in rng.laplace(size=count)
+            ],
+            draws=5000,
+        )
+        assert found.by == "values"
+
+    def test_numbers_among_texts_stay_numbers(self):
+        found = verdict(
+            lambda x, count, rng: [
+                "*" if rng.random() < 0.01 else x + noise
+                for noise in rng.laplace(scale=0.1, size=count)
+            ],
+        )
+        assert found.by == "values"
+        assert found.certified > 3
+
+    def test_a_not_a_number_among_coordinates(self):
+        found = verdict(
+            lambda x, count, rng: np.column_stack([np.full(count, np.nan), np.full(count, x)]),
+            draws=5000,
+        )
+        assert found.by == "values"
+
+    def test_wide_vectors_are_drawn_in_smaller_calls(self):
+        found = verdict(lambda x, count, rng: rng.integers(0, 2, (count, 3000)), draws=3000)
+        assert found.is_healthy
+        assert found.draws == 3000
+
+    @pytest.mark.parametrize(
+        ("law", "stray"),
+        [({"name": "bernoulli", "p": 0.3}, 7), ({"name": "binom", "n": 10, "p": 0.5}, 11)],
+    )
+    def test_outputs_beyond_the_support(self, law, stray):
+        def draw(x, count, rng):
+            made = rng.binomial(law.get("n", 1), law["p"], count) + x
+            made[rng.random(count) < 1e-4] = stray + x
+            return made
+
+        found = verdict(draw, epsilon=None, law=law)
+        assert found.verdict == noiseaudit.audit.WRONG_LAW
+        assert found.law["test"] == "outputs that the law excludes"
+
+
+@pytest.mark.parametrize(
+    ("draw", "said"),
+    [
+        (lambda x, count: [10**400] * count, "integers beyond 64 bits"),
+        (lambda x, count: np.zeros((count, 0)), "one or two axes expected"),
+        (lambda x, count: [0] * count if x else [[0, 0]] * count, "outputs of one kind expected"),
+    ],
+)
+def test_outputs_of_no_use_are_named(draw, said):
+    with pytest.raises(noiseaudit.audit.SubjectError, match=said):
+        verdict(draw)
+
+
+def test_functions_of_every_signature_are_called_as_they_want():
+    class Noise:
+        def __call__(self, value, count):
+            return value + np.random.default_rng().integers(0, 9, count)
+
+    def by_name(value, *, count, rng):
+        return value + rng.integers(0, 9, count)
+
+    def one(value, rng=None):
+        return value + int(rng.integers(0, 9))
+
+    def generated(value, count):
+        yield from (value + np.random.default_rng().integers(0, 9, count)).tolist()
+
+    for draw in (Noise, Noise(), Noise().__call__, by_name, one, generated):
+        found = verdict(draw, epsilon=5.0, draws=1500)
+        assert found.draws == 1500
+        assert not found.failures, found
+
+
+def test_any_neighbour_can_be_written_down():
+    found = verdict(lambda x, count, rng: rng.integers(0, 9, count), {1}, {1, 2}, draws=1500)
+    assert found.as_dict()["neighbours"] == {"left": "{1}", "right": "{1, 2}"}
+
+
+def test_a_claim_that_nothing_could_break_is_not_judged():
+    found = verdict(lambda x, count, rng: rng.integers(0, 9, count), epsilon=40.0, draws=1500)
+    assert found.verdict == noiseaudit.audit.UNJUDGED

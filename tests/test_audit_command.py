@@ -516,3 +516,53 @@ def test_help_imports_nothing_heavy():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
     )
     assert listed.stdout.strip() == "[]"
+
+
+def test_sorted_files_are_no_violation(tmp_path):
+    rng = np.random.default_rng(1)
+    for side, shift in (("left", 0), ("right", 1)):
+        noise = rng.geometric(0.64, 20_000) - rng.geometric(0.64, 20_000)
+        np.save(tmp_path / f"{side}.npy", np.sort(shift + noise))
+    words = ["--samples", "left.npy", "right.npy", "--epsilon", "1.1", "--json"]
+    found = json.loads(run("audit", *words, cwd=tmp_path).stdout)
+    assert found["verdict"] == "nothing found"
+    assert found["dependence"] is None
+
+
+def test_a_subject_that_dies_late_keeps_what_was_found(tmp_path):
+    (tmp_path / "late.py").write_text(
+        "import os\n"
+        "def draw(x, count, rng):\n"
+        "    if count > 5000:\n"
+        "        os._exit(3)\n"
+        "    return x + rng.laplace(scale=3, size=count)\n"
+    )
+    words = ["--python", "late.py:draw", "--law", "laplace", "--scale", "1", "--json"]
+    found = run("audit", *words, cwd=tmp_path)
+    assert found.exit_code == 1, found.output
+    verdict = json.loads(found.stdout)
+    assert (verdict["verdict"], verdict["by"]) == ("wrong law", "too much noise")
+    assert "status 3" in verdict["cut_short"]
+
+
+def test_a_report_is_well_formed_whatever_the_subject_says(tmp_path):
+    (tmp_path / "loud.py").write_text(
+        "import os, sys\n"
+        "def draw(x, count):\n"
+        "    sys.stderr.write('\\x1b[31m$a_{$')\n"
+        "    sys.stderr.flush()\n"
+        "    os._exit(1)\n"
+    )
+    words = [
+        "--python",
+        "loud.py:draw",
+        "--epsilon",
+        "1",
+        "--junit",
+        "out.xml",
+        "--html",
+        "out.html",
+    ]
+    assert run("audit", *words, cwd=tmp_path).exit_code == 3
+    suite = ElementTree.parse(tmp_path / "out.xml").getroot()
+    assert suite.get("skipped") == "1"

@@ -31,7 +31,7 @@ def test_the_truth_is_found(specimen):
         content["draws"] = min(HEALTHY_DRAWS, specimen.draws)
     (setting,) = cards.of(content, ROOT / "audits", "specimen").settings()
     if specimen.number in OWN_PROCESS:
-        with opening.subject(setting) as subject:
+        with opening.subject(setting, 5) as subject:
             verdict = examination.examine(setting, subject, seed=5)
     else:
         draw = getattr(specimens, specimen.draw)

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from noiseaudit.audit.cards import Card, Setting
     from noiseaudit.audit.verdict import Verdict
 
-FOUND, BAD_INPUT, UNJUDGED = 1, 2, 3
-"""Exit status where something was found, where the input is none, and where nothing can be said."""
+FOUND, BAD_INPUT, UNJUDGED, INTERNAL = 1, 2, 3, 70
+"""Exit status where something was found, the input is none, nothing can be said, this command fails."""
 
 
 class BadInput(click.ClickException):
@@ -53,6 +53,10 @@ class _Group(click.Group):
             sys.exit(130)
         except BrokenPipeError:
             sys.exit(0)
+        except Exception as error:
+            told = f"{type(error).__name__}: {error}"
+            BadInput(f"an error of its own, worth a report ({told})").show()
+            sys.exit(INTERNAL)
         sys.exit(status or 0)
 
 
@@ -74,7 +78,7 @@ class _Value(click.ParamType):
             return value
         try:
             return json.loads(value)
-        except json.JSONDecodeError:
+        except ValueError:
             return value
 
 
@@ -333,7 +337,7 @@ def _audited(setting: Setting, alpha: float, seed: int) -> Verdict:
         total=setting.draws, desc=title, unit="draw", unit_scale=True, disable=None, leave=False
     )
     try:
-        with bar, opening.subject(setting) as subject:
+        with bar, opening.subject(setting, seed) as subject:
             return examination.examine(setting, subject, alpha, seed, bar.update)
     except (subjects.SubjectError, LawError) as error:
         raise BadInput(f"{title}: {error}") from error
@@ -397,10 +401,13 @@ def plan(excesses: tuple[float, ...], as_json: bool, alpha: float, seed: int, **
     )
     if nothing_to_draw:
         fields["samples"] = ("left", "right")  # a claim alone: no speed is measured
-    for setting in _settings(fields):
+    settings = _settings(fields)
+    for setting in settings:
         speed = None if nothing_to_draw else _speed(setting, seed)
         try:
-            rows = planning.rows(setting, alpha, excesses or planning.EXCESSES, speed)
+            rows = planning.rows(
+                setting, alpha / len(settings), excesses or planning.EXCESSES, speed
+            )
         except CardError as error:
             raise BadInput(str(error)) from error
         click.echo(report.rows_as_json(rows) if as_json else report.plan_text(setting, rows, speed))
@@ -411,7 +418,7 @@ def _speed(setting: Setting, seed: int) -> float:
     from noiseaudit.audit import opening, planning, subjects  # noqa: PLC0415
 
     try:
-        with opening.subject(setting) as subject:
+        with opening.subject(setting, seed) as subject:
             return planning.speed(subject, seed)
     except (subjects.SubjectError, subjects.Unjudgeable) as error:
         raise BadInput(f"{setting.card}: {error}") from error

@@ -99,7 +99,7 @@ def audit(
         return examine(setting, subjects.Callback(draw, (left, right)), alpha, seed)
     content["neighbours"] = {"left": left, "right": right}
     (setting,) = cards.of(content, Path.cwd(), name).settings()
-    with opening.subject(setting) as subject:
+    with opening.subject(setting, seed) as subject:
         return examine(setting, subject, alpha, seed)
 
 

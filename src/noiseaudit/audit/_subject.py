@@ -43,32 +43,64 @@ def load(place, folder):
         if not hasattr(found, part):
             raise Unfit("%s: no %s in it" % (module_name, name))
         found = getattr(found, part)
-    if inspect.isclass(found):
-        found = found()
     if not callable(found):
         raise Unfit("%s: a %s found, a function expected" % (place, type(found).__name__))
     return found
 
 
-def arity_of(draw, arguments):
-    """How many of value, count and generator a draw function takes."""
+SHAPES = "draw(value), draw(value, count) or draw(value, count, rng)"
+
+
+def parameters_of(draw, arguments):
+    """What a draw function takes after the value: pairs of ``count`` or ``rng``, and their names in it.
+
+    By their names, wherever they stand; else by their place, if they have no default. The name is None
+    of what can be given by place only.
+    """
     try:
-        parameters = inspect.signature(draw).parameters.values()
+        parameters = list(inspect.signature(draw).parameters.values())
     except (TypeError, ValueError):
-        return 2
+        return [("count", None)]
     parameters = [p for p in parameters if p.name not in arguments]
-    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
-        return 2
-    required = [p for p in positional if p.default is p.empty]
-    named = [p for p in positional if p.name in ("count", "rng")]
-    wanted = max(len(required), 1 + len(named))
-    if not 1 <= len(positional) or wanted > 3:
-        raise Unfit(
-            "it takes %d arguments, draw(value), draw(value, count) or draw(value, count, rng) expected"
-            % wanted
-        )
-    return min(wanted, len(positional))
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    placed = [p for p in parameters if p.kind in kinds]
+    many = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    if not placed and not many:
+        raise Unfit("it takes no value, %s expected" % SHAPES)
+    by_name = [p.name for p in parameters if p not in placed[:1] and p.name in ("count", "rng")]
+    free = [kind for kind in ("count", "rng") if kind not in by_name]
+    taken = []
+    for p in parameters:
+        if p in placed[:1]:
+            continue
+        if p.name in by_name:
+            taken.append((p.name, None if p.kind is p.POSITIONAL_ONLY else p.name))
+        elif p in placed and p.default is p.empty:
+            if not free:
+                found = len([q for q in placed if q.default is q.empty])
+                raise Unfit("it takes %d arguments, %s expected" % (found, SHAPES))
+            taken.append((free.pop(0), None if p.kind is p.POSITIONAL_ONLY else p.name))
+    if many and not taken:
+        return [("count", None)]
+    return taken
+
+
+class Caller:
+    """A draw function, called as it wants to be."""
+
+    def __init__(self, draw, arguments):
+        self.arguments, self.taken = arguments, parameters_of(draw, arguments)
+        self.kinds = {kind for kind, _ in self.taken}
+
+    def __call__(self, draw, value, count, rng):
+        placed, named = [value], dict(self.arguments)
+        for kind, name in self.taken:
+            given = count if kind == "count" else rng
+            if name is None:
+                placed.append(given)
+            else:
+                named[name] = given
+        return draw(*placed, **named)
 
 
 def generator(seed):
@@ -80,24 +112,26 @@ def generator(seed):
     return numpy.random.default_rng(seed)
 
 
-def outputs(draw, arity, arguments, value, count, rng):
+class CallFailed(Exception):
+    """A call for several outputs raised: which of them failed, only calls for one can tell."""
+
+
+def outputs(call, batched, count, singly):
     """``count`` outputs, and the exceptions that were raised instead: (place, name)."""
-    if arity == 1:
-        return one_by_one(lambda: draw(value, **arguments), count)
-    more = () if arity == 2 else (rng,)
+    if not batched:
+        return one_by_one(lambda: call(1), count)
+    if singly:
+        return one_by_one(lambda: only(call(1)), count)
     try:
-        made = draw(value, count, *more, **arguments)
-    except Exception:
-        return one_by_one(lambda: only(draw(value, 1, *more, **arguments)), count)
+        made = call(count)
+        if not hasattr(made, "__len__") and hasattr(made, "__iter__"):
+            made = list(made)
+    except Unfit:
+        raise
+    except Exception as error:
+        raise CallFailed(type(error).__name__[:48]) from error
     if isinstance(made, (str, bytes, dict)) or not hasattr(made, "__iter__"):
         raise Unfit("a %s returned, a list of %d outputs expected" % (type(made).__name__, count))
-    if not hasattr(made, "__len__"):
-        made = list(made)
-    if getattr(made, "ndim", 1) == 0 or len(made) != count:
-        raise Unfit(
-            "%s outputs returned, %d expected"
-            % (len(made) if getattr(made, "ndim", 1) else "no list of", count)
-        )
     return made, []
 
 
@@ -127,24 +161,30 @@ def one_by_one(call, count):
     return made, raised
 
 
-def frame(made, raised):
+def frame(made, raised, count):
     """The bytes of an answer: its header and its payload."""
     header = {"raised": raised}
+    if hasattr(made, "__array__"):
+        import numpy
+
+        made = numpy.asarray(made)
+    length = len(made) if getattr(made, "ndim", 1) else 1
+    if length != count or not getattr(made, "ndim", 1):
+        raise Unfit("%d outputs returned, %d expected" % (length, count))
     dtype = getattr(made, "dtype", None)
-    if dtype is not None and dtype.kind in "iufb" and made.ndim in (1, 2):
+    if dtype is None:
+        return as_list(list(made), header)
+    if made.ndim > 2 or (made.ndim == 2 and not made.shape[1]):
+        raise Unfit("an array of shape %s returned, one or two axes expected" % (made.shape,))
+    if dtype.kind in "iufb":
         return as_array(made, header)
-    if dtype is not None and dtype.kind in "iufbU":
-        if dtype.kind != "U" or made.ndim > 2:
-            raise Unfit("an array of shape %s returned, one or two axes expected" % (made.shape,))
-    if dtype is not None:
-        made = made.tolist()
-    return as_list(list(made), header)
+    return as_list(made.tolist(), header)
 
 
 def as_array(made, header):
     kind = {"i": "<i8", "u": "<i8", "f": "<f8", "b": "<i8"}[made.dtype.kind]
     if made.dtype.kind == "u" and made.size and int(made.max()) >= 2**63:
-        kind = "<f8"
+        raise Unfit(TOO_LARGE)
     text = made.dtype.kind == "b" and made.ndim == 1
     header.update(dtype=kind, shape=list(made.shape), boolean=text)
     return header, made.astype(kind).tobytes()
@@ -167,38 +207,30 @@ def as_list(made, header):
     else:
         flat = made
         header["shape"] = [len(made)]
-    if len(header["shape"]) == 1 and type(None) in {type(one) for one in flat}:
-        flat = without_none(flat, header)
-    if all(kind in (int, float) for kind in {type(one) for one in flat}):
-        flat_kinds = {type(one) for one in flat}
-    else:
+    if not all(kind in (int, float) for kind in {type(one) for one in flat}):
         flat = [plain(one) for one in flat]
-        flat_kinds = {type(one) for one in flat}
-    if flat_kinds <= {bool} and len(header["shape"]) == 1:
+    kinds = {type(one) for one in flat}
+    vectors = len(header["shape"]) == 2
+    if kinds == {bool} and not vectors:
         header.update(dtype="<i8", boolean=True)
         return header, little(array.array("q", flat))
-    if flat_kinds <= {bool, int}:
+    header["boolean"] = False
+    if kinds <= ({bool, int} if vectors else {int}):
         try:
-            header.update(dtype="<i8", boolean=False)
+            header["dtype"] = "<i8"
             return header, little(array.array("q", flat))
-        except OverflowError:
-            pass
-    if flat_kinds <= {bool, int, float}:
-        header.update(dtype="<f8", boolean=False)
+        except OverflowError as error:
+            raise Unfit(TOO_LARGE) from error
+    if any(isinstance(one, int) and abs(one) >= 2**63 for one in flat):
+        raise Unfit(TOO_LARGE)
+    if kinds <= ({bool, int, float} if vectors else {int, float}):
+        header["dtype"] = "<f8"
         return header, little(array.array("d", flat))
-    header.update(dtype="json", boolean=False)
+    header["dtype"] = "json"
     return header, json.dumps(flat).encode()
 
 
-def without_none(flat, header):
-    """Numbers, and where there is none a place in the header; other outputs as they are."""
-    numeric = [one for one in flat if one is not None]
-    if not all(isinstance(one, numbers.Real) and not isinstance(one, bool) for one in numeric):
-        return flat
-    header["raised"] = list(header["raised"]) + [
-        (i, "None") for i, one in enumerate(flat) if one is None
-    ]
-    return [0 if one is None else one for one in flat]
+TOO_LARGE = "integers beyond 64 bits returned, smaller ones expected: let it return differences"
 
 
 def is_vector(one):
@@ -243,13 +275,19 @@ class Subject:
     """A draw function, and what can be done to it besides drawing."""
 
     def __init__(self, draw, arguments):
-        self.draw, self.arguments = draw, arguments
-        self.arity = arity_of(draw, arguments)
+        self.draw = draw() if inspect.isclass(draw) else draw
+        self.call = Caller(self.draw, arguments)
+        self.seedable = "rng" in self.call.kinds
 
-    def answer(self, value, count, seed, draw=None):
-        rng = generator(seed) if self.arity == 3 else None
-        made = outputs(draw or self.draw, self.arity, self.arguments, value, count, rng)
-        return frame(*made)
+    def answer(self, value, count, seed, singly=False, draw=None):
+        rng = generator(seed) if self.seedable else None
+        made, raised = outputs(
+            lambda size: self.call(draw or self.draw, value, size, rng),
+            "count" in self.call.kinds,
+            count,
+            singly,
+        )
+        return frame(made, raised, count)
 
     def copied(self, value, count, seed):
         """What the object and a copy of it draw next; None where it is no object, or cannot be copied."""
@@ -302,14 +340,16 @@ class Subject:
         states = random.getstate()
         numpy = sys.modules.get("numpy")
         kept = numpy.random.get_state() if numpy else None
-        for repetition in range(2):
-            random.seed(1)
+        try:
+            for repetition in range(2):
+                random.seed(1)
+                if numpy:
+                    numpy.random.seed(1)
+                answers.append(self.answer(value, count, seed + repetition))
+        finally:
+            random.setstate(states)
             if numpy:
-                numpy.random.seed(1)
-            answers.append(self.answer(value, count, seed + repetition))
-        random.setstate(states)
-        if numpy:
-            numpy.random.set_state(kept)
+                numpy.random.set_state(kept)
         return answers
 
 
@@ -328,7 +368,7 @@ def serve(orders, answers, place, folder, arguments):
     except (Exception, SystemExit) as error:
         told = "%s: %s" % (type(error).__name__, error)
         return send(answers, {"unfit": "cannot be imported (%s)" % told}, b"")
-    send(answers, {"ready": subject.arity, "python": sys.version.split()[0]}, b"")
+    send(answers, {"ready": subject.seedable, "python": sys.version.split()[0]}, b"")
     for line in orders:
         order = json.loads(line)
         task = getattr(subject, order.pop("task"))
@@ -336,6 +376,8 @@ def serve(orders, answers, place, folder, arguments):
             made = task(**order)
         except Unfit as error:
             made = ({"unfit": str(error)}, b"")
+        except CallFailed as error:
+            made = ({"failed": str(error)}, b"")
         if os.getpid() != own:
             os._exit(0)  # a child that the subject forked came back here
         if made is None or (isinstance(made, list) and None in made):

@@ -147,9 +147,10 @@ many between the last refuted and the next."""
 def certified(records: Sequence[Sequence[Block]], claim: Claim, alpha: float) -> float:
     """The largest value of the claim's parameter below which every one tried is refuted at ``alpha``.
 
-    If the claim held with a parameter ``θ``, it would with the next one tried above; that is refuted
-    with probability alpha at most, and the one returned is below it. So the true parameter exceeds
-    the one returned with probability ``1 − alpha``.
+    If the claim held with a parameter θ, it would with the next one tried above θ; that is refuted with
+    probability alpha at most, and the one returned is below it. Pure epsilons: wealth falls as epsilon
+    grows, so that only one such value counts, however finely the last interval is divided. Otherwise
+    each pass has one, and a share of alpha.
 
     Returns
     -------
@@ -158,7 +159,8 @@ def certified(records: Sequence[Sequence[Block]], claim: Claim, alpha: float) ->
     """
     if not records or not records[0]:
         return 0.0
-    needed = -math.log(alpha)
+    pure = isinstance(claim, Approximate) and claim.delta == 0
+    needed = -math.log(alpha if pure else alpha / _PASSES)
     draws = sum(block.pairs for block in records[0])
     highest = _highest(claim, math.log(draws))
     low = 0.0
@@ -202,10 +204,10 @@ def growth(p: np.ndarray, q: np.ndarray, epsilon: np.ndarray, delta: np.ndarray)
     share = SHARES.reshape(-1, *[1] * p.ndim) / (factor + delta)
     with np.errstate(divide="ignore", invalid="ignore"):
         gains = (
-            special.xlogy(p * q, 1 + share * (1 - factor - delta))
-            + special.xlogy(p * (1 - q), 1 + share * (1 - delta))
-            + special.xlogy((1 - p) * q, 1 - share * (factor + delta))
-            + special.xlogy((1 - p) * (1 - q), 1 - share * delta)
+            special.xlog1py(p * q, share * (1 - factor - delta))
+            + special.xlog1py(p * (1 - q), share * (1 - delta))
+            + special.xlog1py((1 - p) * q, -share * (factor + delta))
+            + special.xlog1py((1 - p) * (1 - q), -share * delta)
         )
     return np.maximum(np.nan_to_num(gains, nan=-np.inf, neginf=-np.inf).max(axis=0), 0.0)
 

@@ -154,7 +154,12 @@ class Card:
 def _neighbours(content: Mapping[str, Any]) -> tuple[Any, Any]:
     stated = content.get("neighbours", {"left": 0, "right": 1})
     left, right = stated["left"], stated["right"]
-    if "samples" not in content["draw"] and json.dumps(left) == json.dumps(right) != "NaN":
+    if not all(laws.is_numeric(x) or not _is_huge(x) for x in (left, right)):
+        raise CardError(
+            "neighbours: an integer of hundreds of digits found, a smaller one expected"
+        )
+    same = left == right if laws.is_numeric(left) else json.dumps(left) == json.dumps(right)
+    if "samples" not in content["draw"] and same and json.dumps(left) != "NaN":
         raise CardError(f"neighbours: {left!r} found twice, two different inputs expected")
     return left, right
 
@@ -177,6 +182,13 @@ def at(card: Card, place: int, draws: int, seconds: float | None = None) -> Sett
 def with_neighbours(setting: Setting, left: Any, right: Any) -> Setting:  # noqa: ANN401 - any value
     """The same between other inputs."""
     return replace(setting, left=left, right=right)
+
+
+def _is_huge(value: Any) -> bool:  # noqa: ANN401 - any JSON value
+    return isinstance(value, int) and abs(value) >= _HUGE
+
+
+_HUGE = 10**300
 
 
 def read(path: Path) -> Card:

@@ -1,8 +1,8 @@
 """The audit: all questions asked of one subject, and the verdict.
 
-Each question has its own share of alpha, fixed beforehand. The claim's are asked by betting, at any time;
-the others, whose tests are not sequential, at every fourth doubling of the draws, each time at half of
-what is left of their share.
+Each question has its own share of alpha, fixed beforehand. The claim's are asked by betting, at any
+time; the others, whose tests are not sequential, whenever the draws are four times as many, each time at
+half of what is left of their share.
 """
 
 from __future__ import annotations
@@ -22,11 +22,21 @@ from typing import Any
 import numpy as np
 
 from noiseaudit import __version__, entropy
-from noiseaudit.audit import betting, dependence, evidence, fit, freshness, paper, views, wagering
+from noiseaudit.audit import (
+    betting,
+    claims,
+    dependence,
+    evidence,
+    fit,
+    freshness,
+    paper,
+    views,
+    wagering,
+)
 from noiseaudit.audit.cards import Setting
 from noiseaudit.audit.claims import Approximate
 from noiseaudit.audit.freshness import Freshness
-from noiseaudit.audit.outputs import NONE, Outputs, failure_name
+from noiseaudit.audit.outputs import Outputs, mark_name
 from noiseaudit.audit.subjects import OutOfTime, Stream, Subject, Unjudgeable
 from noiseaudit.audit.verdict import Verdict
 from noiseaudit.verdicts import NOTHING, UNJUDGED, VIOLATES, WRONG_LAW
@@ -51,6 +61,8 @@ PROBABILITIES = {"1/2": 0.5, "1/10": 0.1, "1/100": 0.01}
 
 REASONS = (views.FAILURES, views.VALUES, views.LOWEST_BITS)
 """What breaks a claim, what is named first where several do."""
+
+_NEVER = "but no event of probability 1/2 could break so large a claim"
 
 _CLEARLY = 1.25
 """By which factor the lowest bits must certify more than values do, to be named beside them."""
@@ -79,10 +91,12 @@ class Examination:
     alpha : float
     seed : int
         Of the generators that the subject is handed.
+    ordered : bool
+        Whether outputs come as they were drawn, so that one and the next can be compared.
     """
 
-    def __init__(self, setting: Setting, alpha: float, seed: int) -> None:
-        self.setting, self.alpha, self.seed = setting, alpha, seed
+    def __init__(self, setting: Setting, alpha: float, seed: int, ordered: bool = True) -> None:
+        self.setting, self.alpha, self.seed, self._in_order = setting, alpha, seed, ordered
         claim = setting.claim or _UNCLAIMED
         centre = setting.left if isinstance(setting.left, int) else 0
         centre = int(np.clip(centre, -(2**62), 2**62))
@@ -108,16 +122,17 @@ class Examination:
         sides = tuple(outputs[: self.limit - self.draws] for outputs in sides)
         self.width = max(self.width, sides[0].width)
         for side, outputs in enumerate(sides):
-            for number, came in enumerate(np.bincount(outputs.failures).tolist()):
-                if number not in (0, NONE) and came:
-                    self.failures.setdefault(failure_name(number), [0, 0])[side] += came
+            for number, came in zip(
+                *np.unique(outputs.marks[outputs.failed], return_counts=True), strict=True
+            ):
+                self.failures.setdefault(mark_name(number), [0, 0])[side] += int(came)
         self.wagers.add(sides)
         if self.fitting:
             self.fitting.add(sides)
         if self.pairing:
             self.pairing.add(sides)
         self.draws += len(sides[0])
-        if self.pairing is None:
+        if self.pairing is None and self._in_order:
             self._pair()
         if self.draws >= self._next_look:
             self._next_look *= 4
@@ -138,7 +153,7 @@ class Examination:
         """Take in what was seen of fresh noise."""
         self.fresh = fresh
         if fresh and fresh.repeats:
-            self.broken.append("repeats")
+            (self.broken if self.setting.claim else self.wrong).append("repeats")
             self.limit = min(self.limit, max(self.draws, ENOUGH_REPEATS))
 
     def _judge_claim(self) -> None:
@@ -175,7 +190,7 @@ class Examination:
         """What was found, with all that shows it."""
         setting, claim = self.setting, self.setting.claim
         paid = (
-            paper.paid(setting.law, claim, setting.left, setting.right)
+            paper.paid(setting.law, claim, setting.left, setting.right, self.width)
             if setting.law and claim
             else None
         )
@@ -225,6 +240,8 @@ class Examination:
     def _ordered(self, paid: float | None) -> list[str]:
         """What breaks the claim, what says most first."""
         broken = [why for why in ("repeats", *REASONS) if why in self.broken]
+        if "dependence" in self.wrong:  # bets take each pair for a fresh one
+            broken = [why for why in broken if why == "repeats"]
         if self._bits_add_nothing(broken):
             broken.remove(views.LOWEST_BITS)
         claim = self.setting.claim
@@ -239,7 +256,7 @@ class Examination:
             return min(by_betting)
         if "paper" in broken:
             return 0
-        return ENOUGH_REPEATS if "repeats" in broken else self._wrong_after
+        return min(ENOUGH_REPEATS, self.draws) if "repeats" in broken else self._wrong_after
 
     def _bits_add_nothing(self, broken: list[str]) -> bool:
         """Whether the lowest bits, which are seen by place, tell no more than the places alone."""
@@ -253,13 +270,18 @@ class Examination:
         wrong = []
         if "law" in self.wrong:
             wrong.append(self.fit.direction)
+        if "repeats" in self.wrong:
+            wrong.insert(0, "repeats")
         if "dependence" in self.wrong:
             wrong.append("dependent draws")
         if broken:
             also = (*broken[1:], *(f"{WRONG_LAW}: {each}" for each in wrong))
             return {"verdict": VIOLATES, "by": broken[0], "also": also}
         if wrong:
-            return {"verdict": WRONG_LAW, "by": wrong[0], "also": tuple(wrong[1:])}
+            doubtful = [
+                f"{why}, if draws were independent" for why in REASONS if why in self.broken
+            ]
+            return {"verdict": WRONG_LAW, "by": wrong[0], "also": (*wrong[1:], *doubtful)}
         return {"verdict": NOTHING, "by": ""}
 
     def _unjudged(self, verdict: Verdict) -> Verdict | None:
@@ -318,7 +340,9 @@ class Examination:
         )
         single = betting.detectable(claim, float(likeliest), self.draws, alpha)
         excess = (
-            math.expm1(single - claim.parameter) if isinstance(claim, Approximate) else math.inf
+            math.expm1(single - claim.parameter)
+            if isinstance(claim, Approximate) and single < claims.LARGEST
+            else math.inf
         )
         return {
             "detectable": at["1/2"],
@@ -403,7 +427,7 @@ def examine(
         If it is not what the card says it is.
     """
     started = time.monotonic()
-    under_way = Examination(setting, alpha, seed)
+    under_way = Examination(setting, alpha, seed, subject.ordered)
     stream = Stream(subject, stream_seed(setting, seed), setting.draws)
     others = other_seeds(setting, seed)
     cut_short = ""
@@ -418,7 +442,7 @@ def examine(
     except OutOfTime as error:
         cut_short = str(error)
     except Unjudgeable as error:
-        if not under_way.broken:
+        if not (under_way.broken or under_way.wrong):
             return unjudged(setting, str(error), alpha, seed)
         cut_short = str(error)
     if not under_way.draws:
@@ -489,7 +513,11 @@ def digests(setting: Setting) -> dict[str, str]:
         "claim": setting.claim.fields if setting.claim else None,
         "law": setting.law.fields if setting.law else None,
     }
-    found = {"card": hashlib.sha256(json.dumps(stated, sort_keys=True).encode()).hexdigest()}
+    found = {
+        "card": hashlib.sha256(
+            json.dumps(stated, sort_keys=True, default=repr).encode()
+        ).hexdigest()
+    }
     for name in _files(setting):
         with suppress(OSError):
             found[name] = hashlib.sha256((setting.folder / name).read_bytes()).hexdigest()

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import special
 
 from noiseaudit import stats
-from noiseaudit.audit.laws import Cells, Law
+from noiseaudit.audit.laws import Cells, Continuous, Discrete, Law
 from noiseaudit.audit.outputs import Outputs
 from noiseaudit.audit.views import LARGEST_PERIOD
 
@@ -60,21 +60,21 @@ class Fitting:
         self._folded = self.cells.probabilities[1:-1] >= _NEVER
         self._folds = _periods(self.cells, int(self._folded.sum()))
         self._few: list[np.ndarray] = []
-        self._kept = 0
+        self._kept, self._spacing = 0, 0.0
 
     def add(self, sides: Sequence[Outputs]) -> None:
         """Count more outputs of either side."""
         for outputs, value in zip(sides, self._values, strict=True):
             noise = self.law.noise(outputs, value)
-            self.impossible += int(outputs.failed.sum())
-            if self.law.lattice or self.cells.integers is not None:
-                whole = np.rint(noise)
-                off = np.abs(noise - whole) > _ROUNDING * np.maximum(np.abs(whole), 1)
-                self.impossible += int(off.sum())
-                noise = whole[~off]
-            elif self._kept < _KEPT:
+            self.impossible += self.law.excluded(outputs)
+            if self.law.lattice:
+                noise = np.rint(noise)
+            elif isinstance(self.law, Continuous) and self._kept < _KEPT:
                 self._few.append(noise)
+                self._spacing += float(_spacing(outputs.numbers).sum())
                 self._kept += noise.size
+            elif self.cells.integers is not None or isinstance(self.law, Discrete):
+                self.impossible += int((noise != np.rint(noise)).sum())
             self.counts += np.bincount(self.cells.code(noise), minlength=self.counts.size)
 
     def fit(self) -> Fit | None:
@@ -92,7 +92,8 @@ class Fitting:
         period, folded = self._fold(total)
         tests["chi-square folded by a period"] = folded
         direction, tests["the middle half"] = self._spread(total)
-        tests["outputs that the law excludes"] = 0.0 if self.impossible else 1.0
+        excluded = self.impossible + int(self.counts[self.cells.probabilities == 0].sum())
+        tests["outputs that the law excludes"] = 0.0 if excluded else 1.0
         if self._few:
             tests["values that repeat"] = self._repeats()
         speaks = min(tests, key=tests.get)
@@ -147,16 +148,23 @@ class Fitting:
         """How unlikely so many equal values are of a density; adjacent ones in order are counted."""
         x = np.sort(np.concatenate(self._few))
         equal = int(np.count_nonzero(np.diff(x) == 0))
-        due = x.size * (x.size - 1) / 2 * COINCIDENCE
+        # The chance that two outputs round to one double: their spacing times the density.
+        scale = float(np.diff(np.quantile(x, [0.25, 0.75]))[0]) or 1.0
+        chance = COINCIDENCE + 2 * self._spacing / x.size / scale
+        due = x.size * (x.size - 1) / 2 * chance
         return float(special.pdtrc(equal - 1, due)) if equal else 1.0
 
 
 COINCIDENCE = 2.0**-44
-"""The chance that two doubles of a density are equal, at most: from 53 random bits it is some 2^−53, from
-32 it is 2^−32."""
+"""The chance that two draws of a density coincide before rounding, at most: from 53 random bits it is
+some 2^−53, from 32 it is 2^−32."""
 
-_ROUNDING = 1e-9
-"""By which a multiple of the lattice may be off, relative to itself."""
+
+def _spacing(x: np.ndarray) -> np.ndarray:
+    """The distance of outputs from the next number of their precision, single where all are single."""
+    single = x.astype(np.float32)
+    return np.spacing(np.abs(single if (single == x).all() else x)).astype(float)
+
 
 _KEPT = 1 << 20
 """Doubles that are searched for equal ones."""

@@ -98,7 +98,7 @@ def examine(
 def _equal(one: Outputs, other: Outputs) -> np.ndarray:
     same = one.values == other.values
     same = same.reshape(len(one), -1).all(axis=1)
-    return same & ~one.failed & ~other.failed
+    return same & (one.marks == other.marks) & ~one.failed
 
 
 def _coincidence(run: Outputs, alpha: float) -> float:
@@ -115,4 +115,4 @@ def _coincidence(run: Outputs, alpha: float) -> float:
 
 
 def _rolled(run: Outputs, shift: int) -> Outputs:
-    return Outputs(np.roll(run.values, shift, axis=0), np.roll(run.failures, shift))
+    return Outputs(np.roll(run.values, shift, axis=0), np.roll(run.marks, shift))

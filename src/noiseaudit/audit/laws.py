@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from noiseaudit.audit.outputs import Outputs
+from noiseaudit.audit.outputs import Outputs, label_of, mark
 
 LARGEST_WINDOW = 1 << 20
 """Integers that are tested one by one."""
@@ -30,6 +30,9 @@ NAMES = {
 """The laws of this project, and their parameters; any distribution of scipy.stats is known besides."""
 
 _NEGLIGIBLE = 1e-18
+
+_SMALLEST = 1e-60
+"""Of a scale and of a lattice; one over it is the largest."""
 
 
 class LawError(ValueError):
@@ -89,48 +92,57 @@ class Law(ABC):
     def noise(self, outputs: Outputs, value: Any) -> np.ndarray:  # noqa: ANN401 - any JSON value
         """The outputs that are ones, less their input, in units of the lattice, as one row.
 
-        Coordinates of vectors follow one another. Where the input is no number, and for texts, the
-        law is of the output itself.
+        Coordinates of vectors follow one another; booleans count as 0 and 1. Where the input is no
+        number, and for booleans, the law is of the output itself.
 
         Raises
         ------
         LawError
-            If the outputs are texts that stand for no number.
+            If the input has another number of coordinates than the outputs.
         """
-        x = outputs.values[~outputs.failed]
-        if outputs.is_text:
-            x = as_numbers(x)
-            return x
-        if is_numeric(value):
-            x = x - np.asarray(value)
+        truths = outputs.marks[np.isin(outputs.marks, [_FALSE, _TRUE])]
+        x = outputs.numbers
+        if is_numeric(value) and len(x):
+            away = np.asarray(value)
+            if away.size != 1 and away.shape != x.shape[1:]:
+                raise LawError(
+                    f"law: outputs of {outputs.width or 1} coordinates and an input of {away.size} "
+                    "found, as many expected: a law is of an output less its input"
+                )
+            x = x - away
         x = np.asarray(x, dtype=x.dtype if x.dtype.kind == "i" else float).reshape(-1)
-        return x / self.lattice if self.lattice else x
+        x = x / self.lattice if self.lattice else x
+        return np.concatenate([x, truths == _TRUE]) if truths.size else x
+
+    def excluded(self, outputs: Outputs) -> int:
+        """How many outputs can be none of the law's: failures, labels, and what is off the lattice."""
+        strange = outputs.marked & ~np.isin(outputs.marks, [_FALSE, _TRUE])
+        return int(strange.sum()) + self._off_lattice(outputs.numbers.reshape(-1))
+
+    def _off_lattice(self, x: np.ndarray) -> int:
+        if self.lattice is None:
+            return 0
+        x = x / self.lattice
+        return int((np.abs(x - np.rint(x)) > _ROUNDING * np.maximum(np.abs(x), 1)).sum())
+
+
+_ROUNDING = 1e-9
+"""By which a multiple of the lattice may be off, relative to itself."""
+
+_FALSE, _TRUE = (mark(label_of(truth), failure=False) for truth in (False, True))
 
 
 def _shown(value: Any) -> str:  # noqa: ANN401 - any JSON value
     return f"{value:g}" if _is_number(value) else str(value)
 
 
-def as_numbers(texts: np.ndarray) -> np.ndarray:
-    """Booleans as 0 and 1.
-
-    Raises
-    ------
-    LawError
-        If there are other texts.
-    """
-    if not np.isin(texts, ["True", "False"]).all():
-        raise LawError(
-            f"law: outputs such as {str(texts[0])!r} found, numbers or booleans expected"
-        )
-    return (texts == "True").astype(np.int64)
-
-
 def is_numeric(value: Any) -> bool:  # noqa: ANN401 - any JSON value
-    """Whether a value is a finite number, or a list of them, that can be taken from outputs."""
-    if isinstance(value, list):
-        return bool(value) and all(map(is_numeric, value))
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    """Whether a value is a finite number, or a row of them, that can be taken from outputs."""
+    if isinstance(value, list | tuple):
+        return bool(value) and all(map(_is_number, value))
+    if isinstance(value, np.ndarray):
+        return value.size > 0 and value.dtype.kind in "iuf" and bool(np.isfinite(value).all())
+    return _is_number(value)
 
 
 @dataclass(frozen=True)
@@ -177,10 +189,11 @@ class Discrete(Law):
             p = np.diff(np.concatenate([[0.0], self.distribution.cdf(edges), [1.0]]))
             return Cells(edges, p, None)
         integers = np.arange(low, high + 1)
-        inner = self.distribution.pmf(integers)
-        outer = max(1.0 - float(inner.sum()), 0.0) / 2
+        below, above = float(self.distribution.cdf(low - 1)), float(self.distribution.sf(high))
         edges = np.arange(low - 1, high + 1) + 0.5
-        return Cells(edges, np.concatenate([[outer], inner, [outer]]), integers)
+        return Cells(
+            edges, np.concatenate([[below], self.distribution.pmf(integers), [above]]), integers
+        )
 
 
 class _Laplace:
@@ -207,7 +220,15 @@ class _Gaussian:
         return self.scale * special.ndtri(p)
 
 
-class _DiscreteLaplace:
+class _Even:
+    """A law on the integers that is the same on both sides of 0."""
+
+    def sf(self, k: float) -> float:
+        """P(X > k)."""
+        return float(self.cdf(-k - 1))
+
+
+class _DiscreteLaplace(_Even):
     """``P(k) = tanh(1/2s)·e^(−|k|/s)``."""
 
     def __init__(self, scale: float) -> None:
@@ -231,7 +252,7 @@ class _DiscreteLaplace:
         return -reach, reach
 
 
-class _DiscreteGaussian:
+class _DiscreteGaussian(_Even):
     """``P(k) ∝ e^(−k²/2s²)`` (Canonne, Kamath and Steinke 2020)."""
 
     def __init__(self, scale: float) -> None:
@@ -260,7 +281,7 @@ class _Scipy:
     """A discrete distribution of scipy.stats."""
 
     def __init__(self, frozen: Any) -> None:  # noqa: ANN401
-        self.pmf, self.cdf, self.ppf = frozen.pmf, frozen.cdf, frozen.ppf
+        self.pmf, self.cdf, self.sf, self.ppf = frozen.pmf, frozen.cdf, frozen.sf, frozen.ppf
 
     def support_of(self, negligible: float) -> tuple[int, int]:
         low, high = self.ppf(negligible), self.ppf(1 - 1e-15)
@@ -281,8 +302,14 @@ class RandomisedResponse(Law):
 
     def noise(self, outputs: Outputs, value: Any) -> np.ndarray:  # noqa: ANN401 - any JSON value
         """1 where the answer is the true one, 0 where it is not."""
-        x = outputs.values[~outputs.failed]
-        return (x == (str(value) if outputs.is_text else value)).astype(np.int64)
+        if is_numeric(value):
+            return (outputs.numbers == value).astype(np.int64)
+        labels = outputs.marks[outputs.marked & ~outputs.failed]
+        return (labels == mark(label_of(value), failure=False)).astype(np.int64)
+
+    def excluded(self, outputs: Outputs) -> int:
+        """Only what is no answer at all."""
+        return int(outputs.failed.sum())
 
 
 def named(name: str, parameters: Mapping[str, Any], lattice: float | None = None) -> Law:
@@ -293,16 +320,16 @@ def named(name: str, parameters: Mapping[str, Any], lattice: float | None = None
     LawError
         If there is none of this name, or with these parameters.
     """
-    if lattice is not None and not (_is_number(lattice) and lattice > 0):
-        raise LawError(f"law.lattice: {lattice!r} found, a number above 0 expected")
+    if lattice is not None and not (_is_number(lattice) and _SMALLEST <= lattice <= 1 / _SMALLEST):
+        raise LawError(f"law.lattice: {lattice!r} found, a number above 0, at most 1e60, expected")
     if name not in NAMES:
         return _of_scipy(name, parameters, lattice)
     _require_parameters(name, parameters, NAMES[name])
     if name == "randomised_response":
         return _randomised_response(parameters)
     scale = parameters["scale"]
-    if not (_is_number(scale) and scale > 0):
-        raise LawError(f"law.scale: {scale!r} found, a number above 0 expected")
+    if not (_is_number(scale) and _SMALLEST <= scale <= 1 / _SMALLEST):
+        raise LawError(f"law.scale: {scale!r} found, a number above 0, at most 1e60, expected")
     units = float(Fraction(scale) / Fraction(lattice)) if lattice else float(scale)
     if name == "discrete_laplace":
         return Discrete(name, dict(parameters), lattice, _DiscreteLaplace(units))
@@ -335,6 +362,9 @@ def _of_scipy(name: str, parameters: Mapping[str, Any], lattice: float | None) -
     shapes = distribution.shapes.replace(" ", "").split(",") if distribution.shapes else []
     optional = ["loc"] if discrete else ["loc", "scale"]
     _require_parameters(name, parameters, shapes, optional)
+    for parameter, value in parameters.items():
+        if not _is_number(value):
+            raise LawError(f"law.{parameter}: {value!r} found, a number expected")
     frozen = distribution(**parameters)
     if not np.isfinite(frozen.cdf(frozen.ppf(0.5))):
         raise LawError(
@@ -365,7 +395,12 @@ def _require_parameters(
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def signature(name: str) -> str:

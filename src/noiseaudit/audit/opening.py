@@ -14,8 +14,8 @@ SITES = "NOISEAUDIT_SITES"
 """Names the folder where what cards require is installed; by default it is in the user's cache."""
 
 
-def subject(setting: Setting) -> Subject:
-    """What draws for a setting; a context manager.
+def subject(setting: Setting, seed: int) -> Subject:
+    """What draws for a setting; a context manager. The seed orders files of outputs.
 
     Raises
     ------
@@ -24,7 +24,7 @@ def subject(setting: Setting) -> Subject:
     """
     draw, folder, values = setting.draw, setting.folder, (setting.left, setting.right)
     if "samples" in draw:
-        return Samples((draw["samples"]["left"], draw["samples"]["right"]), folder)
+        return Samples((draw["samples"]["left"], draw["samples"]["right"]), folder, seed)
     arguments, clock = draw.get("arguments", {}), Clock(setting.seconds)
     if "command" in draw:
         return Program(draw["command"], folder, values, clock, arguments)

@@ -15,7 +15,13 @@ _ROUNDING = 1e-9
 """By which what is paid may exceed the claim, relative to it, and still be called kept."""
 
 
-def paid(law: Law, claim: Claim, left: Any, right: Any) -> float | None:  # noqa: ANN401 - JSON values
+def paid(
+    law: Law,
+    claim: Claim,
+    left: Any,  # noqa: ANN401 - JSON values
+    right: Any,  # noqa: ANN401
+    width: int = 0,
+) -> float | None:
     """The smallest parameter with which the claim holds, if noise follows the law; None if not known.
 
     For ``epsilon`` with a delta: the smallest epsilon at that delta. Closed forms for the named laws; for
@@ -27,16 +33,21 @@ def paid(law: Law, claim: Claim, left: Any, right: Any) -> float | None:  # noqa
     claim : Claim
     left, right : JSON values
         Numbers, or vectors of numbers, to which independent noise of the law is added.
+    width : int
+        Coordinates of an output; 0 of a single number. A vector as input with a number as output is a
+        data set, of which nothing follows.
     """
     if law.name == "randomised_response" and left != right:
         return _responses(law, claim)
     if not (is_numeric(left) and is_numeric(right)):
         return None
     one, other = np.atleast_1d(np.asarray(left, float)), np.atleast_1d(np.asarray(right, float))
-    if one.shape != other.shape:
+    if one.shape != other.shape or one.size != max(width, 1):
         return None
     away = np.abs(one - other)
     away = away[away > 0]
+    if away.size == 0:
+        return 0.0
     if law.name in ("laplace", "discrete_laplace"):
         return _laplace(law, claim, away)
     if law.name in ("gaussian", "discrete_gaussian"):

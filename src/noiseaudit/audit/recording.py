@@ -18,10 +18,13 @@ from noiseaudit import tables
 from noiseaudit.audit import examination, freshness
 from noiseaudit.audit.cards import Setting
 from noiseaudit.audit.freshness import Freshness
-from noiseaudit.audit.outputs import Outputs, failure_name
+from noiseaudit.audit.outputs import Outputs, mark, mark_name
 from noiseaudit.audit.subjects import Stream, Subject
 
 SIDES = ("left", "right")
+
+_FAILED, _LABELLED = "failed:", "output:"
+"""Before the name of a mark."""
 
 
 def record(
@@ -76,18 +79,21 @@ def _columns(sides: tuple[Outputs, Outputs]) -> dict[str, np.ndarray]:
         table = outputs.values if outputs.width else outputs.values[:, None]
         for place in range(table.shape[1]):
             columns[f"{side}_{place}"] = np.ascontiguousarray(table[:, place])
-        columns[f"{side}_failure"] = np.array([failure_name(n) for n in outputs.failures.tolist()])
+        failed = np.where(outputs.failed, _FAILED, _LABELLED)
+        columns[f"{side}_mark"] = np.array(
+            [
+                kind + mark_name(n) if n else ""
+                for kind, n in zip(failed, outputs.marks, strict=True)
+            ]
+        )
     return columns
 
 
 def _of_one_kind(batches: list[dict[str, np.ndarray]]) -> Iterator[dict[str, np.ndarray]]:
-    """Integers become doubles where a later batch, or the other side, has some."""
+    """Integers become doubles in a column of which a later batch has some."""
     kinds = {name: np.result_type(*(batch[name].dtype for batch in batches)) for name in batches[0]}
     for batch in batches:
-        yield {
-            name: values if kinds[name].kind == "U" else values.astype(kinds[name], copy=False)
-            for name, values in batch.items()
-        }
+        yield {name: values.astype(kinds[name], copy=False) for name, values in batch.items()}
 
 
 class Recorded(Subject):
@@ -123,7 +129,7 @@ class Recorded(Subject):
         seen = {name: tuple(v) if isinstance(v, list) else v for name, v in self._fresh.items()}
         return Freshness(**seen)
 
-    def ask(self, side: int, count: int, seed: int) -> None:
+    def ask(self, side: int, count: int, seed: int, singly: bool = False) -> None:
         self._asked[side] = count
 
     def answer(self, side: int) -> Outputs:
@@ -139,7 +145,8 @@ class Recorded(Subject):
 def _outputs(batch: dict[str, np.ndarray], side: str) -> Outputs:
     width = sum(name.startswith(f"{side}_") for name in batch) - 1
     values = np.stack([batch[f"{side}_{place}"] for place in range(width)], axis=1)
-    if values.dtype.kind == "O":
-        values = values.astype("U")
-    raised = [(place, name) for place, name in enumerate(batch[f"{side}_failure"]) if name]
-    return Outputs.of(values if width > 1 else values[:, 0], raised)
+    made = Outputs.of(values if width > 1 else values[:, 0])
+    for place, text in enumerate(batch[f"{side}_mark"]):
+        if text:
+            made.marks[place] = mark(text[len(_FAILED) :], failure=text.startswith(_FAILED))
+    return made

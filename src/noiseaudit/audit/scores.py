@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 import numpy as np
 
@@ -25,7 +26,7 @@ def trained(left: Outputs, right: Outputs) -> list[Score]:
     from sklearn.preprocessing import StandardScaler  # noqa: PLC0415
     from threadpoolctl import threadpool_limits  # noqa: PLC0415
 
-    sides = [outputs.values[~outputs.failed][-_TRAINED:] for outputs in (left, right)]
+    sides = [outputs.numbers[-_TRAINED:] for outputs in (left, right)]
     if not all(map(len, sides)):
         return []
     x = np.concatenate(sides).astype(float)
@@ -36,11 +37,13 @@ def trained(left: Outputs, right: Outputs) -> list[Score]:
             max_iter=20, max_leaf_nodes=8, early_stopping=False, random_state=0
         ),
     }
+    found = []
     with threadpool_limits(1):
-        return [
-            Score(name, score := _scoring(model.fit(x, y)), Bins.fitted(score(x)))
-            for name, model in models.items()
-        ]
+        for name, model in models.items():
+            with suppress(ValueError):  # numbers too large for it: the other views remain
+                score = _scoring(model.fit(x, y))
+                found.append(Score(name, score, Bins.fitted(score(x))))
+    return found
 
 
 def _scoring(model: object) -> Callable[[np.ndarray], np.ndarray]:

@@ -233,9 +233,8 @@ def period(tally: Tally, centre: int, claim: Claim) -> Residues | None:
     x = np.arange(tally.view.low, tally.view.high + 1)
     counts = tally.counts[:, 2:-1].astype(float)
     pairs = tally.counts[0].sum()
-    lines = [
-        (float(np.exp(e)), float(d)) for e, d in zip(*claim.lines(claim.parameter), strict=True)
-    ]
+    epsilons, deltas = claim.lines(claim.parameter)
+    lines = list(zip(np.exp(epsilons), deltas, strict=True))
     chosen, best = None, 0.0
     for d in range(2, min(LARGEST_PERIOD, x.size // 2) + 1):
         residues = Residues(d, centre)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import hashlib
 import json
 import os
 import select
@@ -25,7 +26,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from noiseaudit.audit import _subject
-from noiseaudit.audit.outputs import Outputs
+from noiseaudit.audit.outputs import Outputs, mark
 
 FIRST_CALL = 1024
 """Outputs that a subject is asked for at first; each call asks for four times as many."""
@@ -49,6 +50,10 @@ class OutOfTime(Unjudgeable):
     """The time limit has passed."""
 
 
+class CallFailed(Unjudgeable):
+    """A call for several outputs raised an exception."""
+
+
 class Clock:
     """The time that a subject may still take."""
 
@@ -68,6 +73,8 @@ class Subject(ABC):
     """Whether a seed decides its outputs."""
     repeatable = True
     """Whether it can be asked again, beside what the audit draws."""
+    ordered = True
+    """Whether its outputs come in the order in which they were drawn."""
     largest_call = 1 << 16
     """Outputs that it is asked for at most."""
 
@@ -78,12 +85,18 @@ class Subject(ABC):
         self.close()
 
     @abstractmethod
-    def ask(self, side: int, count: int, seed: int) -> None:
-        """Ask for outputs of a neighbour (0: left); the answer is fetched by `answer`."""
+    def ask(self, side: int, count: int, seed: int, singly: bool = False) -> None:
+        """Ask for outputs of a neighbour (0: left), each by a call of its own if so wanted."""
 
     @abstractmethod
     def answer(self, side: int) -> Outputs:
-        """The outputs asked for; fewer only where there are no more."""
+        """The outputs asked for; fewer only where there are no more.
+
+        Raises
+        ------
+        CallFailed
+            If a call for several raised.
+        """
 
     def close(self) -> None:  # noqa: B027 - files have nothing to end
         """End what was started."""
@@ -143,11 +156,12 @@ class PythonFunction(Subject):
         except BaseException:
             self.close()
             raise
-        self.seedable = self._sides[0].arity == 3
+        self.seedable = self._sides[0].seedable
         self.python = self._sides[0].python
 
-    def ask(self, side: int, count: int, seed: int) -> None:
-        self._sides[side].order("answer", value=self._values[side], count=count, seed=seed)
+    def ask(self, side: int, count: int, seed: int, singly: bool = False) -> None:
+        order = {"value": self._values[side], "count": count, "seed": seed, "singly": singly}
+        self._sides[side].order("answer", **order)
 
     def answer(self, side: int) -> Outputs:
         return self._sides[side].frame()
@@ -183,20 +197,25 @@ class Callback(Subject):
             self._subject = _subject.Subject(draw, {})
         except _subject.Unfit as error:
             raise SubjectError(f"draw: {error}") from error
-        self._values, self._asked = values, [(0, 0), (0, 0)]
-        self.seedable = self._subject.arity == 3
+        self._values, self._asked = values, [(0, 0, False)] * 2
+        self.seedable = self._subject.seedable
 
-    def ask(self, side: int, count: int, seed: int) -> None:
-        self._asked[side] = count, seed
+    def ask(self, side: int, count: int, seed: int, singly: bool = False) -> None:
+        self._asked[side] = count, seed, singly
 
     def answer(self, side: int) -> Outputs:
         try:
             return decoded(*self._subject.answer(self._values[side], *self._asked[side]))
         except _subject.Unfit as error:
             raise SubjectError(f"draw: {error}") from error
+        except _subject.CallFailed as error:
+            raise CallFailed(str(error)) from error
 
     def twins(self, condition: str, count: int, seed: int) -> list[Outputs] | None:
-        frames = getattr(self._subject, condition)(self._values[0], count, seed)
+        try:
+            frames = getattr(self._subject, condition)(self._values[0], count, seed)
+        except (_subject.Unfit, _subject.CallFailed):
+            return None
         if frames is None or None in frames:
             return None
         return [decoded(*frame) for frame in frames]
@@ -233,7 +252,7 @@ class _Process:
 
     def start(self) -> None:
         header = self._header()
-        self.arity, self.python = header["ready"], header["python"]
+        self.seedable, self.python = header["ready"], header["python"]
 
     def order(self, task: str, **arguments: object) -> None:
         line = json.dumps({"task": task, **arguments}).encode() + b"\n"
@@ -262,6 +281,8 @@ class _Process:
         del self._unread[: end + 1]
         if "unfit" in header:
             raise SubjectError(f"{self._place}: {_one_line(header['unfit'])}")
+        if "failed" in header:
+            raise CallFailed(header["failed"])
         if header["bytes"] > LARGEST_ANSWER:
             raise Unjudgeable(
                 f"{self._place}: {header['bytes']} bytes returned at once, a list of outputs expected"
@@ -289,27 +310,26 @@ def decoded(header: dict[str, Any], payload: bytes) -> Outputs:
     """The outputs of one frame of `_subject`."""
     if header["dtype"] == "json":
         flat = json.loads(payload)
-        values = _mixed(flat, header["shape"])
-    else:
-        values = np.frombuffer(payload, dtype=header["dtype"]).reshape(header["shape"])
+        if len(header["shape"]) == 1:
+            return _with_exceptions(Outputs.of_scalars(flat), header["raised"])
+        return Outputs.of(np.array([coordinate(one) for one in flat]).reshape(header["shape"]))
+    values = np.frombuffer(payload, dtype=header["dtype"]).reshape(header["shape"])
     if header["boolean"]:
-        values = np.array(["False", "True"])[values]
+        return _with_exceptions(Outputs.of_booleans(values), header["raised"])
     return Outputs.of(values, header["raised"])
 
 
-def _mixed(flat: list[Any], shape: Sequence[int]) -> np.ndarray:
-    """Text for scalars; for vectors, numbers in which each text stands for one (see `text_number`)."""
-    if len(shape) == 1:
-        return np.array([one if isinstance(one, str) else repr(one) for one in flat], dtype="U")
-    numbers = [
-        float(one) if isinstance(one, int | float) else text_number(str(one)) for one in flat
-    ]
-    return np.array(numbers).reshape(shape)
+def _with_exceptions(outputs: Outputs, raised: Sequence[tuple[int, str]]) -> Outputs:
+    for place, name in raised:
+        outputs.marks[place] = mark(name, failure=True)
+    return outputs
 
 
-def text_number(text: str) -> float:
-    """A number for a text among numbers: the same for the same text, an integer far from most."""
-    return float(int.from_bytes(text.encode()[:6].ljust(6, b"\0"), "big"))
+def coordinate(one: float | str | bool | None) -> float:
+    """A coordinate of a vector as a number: the same for the same text, far from most numbers."""
+    if isinstance(one, int | float):
+        return float(one)
+    return float(int.from_bytes(hashlib.blake2b(str(one).encode(), digest_size=6).digest(), "big"))
 
 
 class Program(Subject):
@@ -341,11 +361,12 @@ class Program(Subject):
         if not any("{count}" in word for word in command):
             raise SubjectError(f"command: {' '.join(command)!r} found, one with {{count}} expected")
 
-    def ask(self, side: int, count: int, seed: int) -> None:
+    def ask(self, side: int, count: int, seed: int, singly: bool = False) -> None:
         self._running[side] = self._printing(side, count)
 
     def answer(self, side: int) -> Outputs:
         with contextlib.closing(self._running[side]) as printing:
+            self._running[side] = None
             return printing.outputs()
 
     def other_process(self, count: int, seed: int) -> Outputs | None:
@@ -428,9 +449,22 @@ def parsed(content: bytes, count: int | None, source: str) -> Outputs:
             f"{source}: lines of different length found, vectors of one length expected"
         )
     if width == 1:
-        return _words([row[0] for row in rows])
-    numbers = [_number_or_text(word) for row in rows for word in row]
+        return Outputs.of_scalars([_scalar(row[0]) for row in rows])
+    numbers = [coordinate(_scalar(word)) for row in rows for word in row]
     return Outputs.of(np.array(numbers).reshape(lines, width))
+
+
+def _scalar(word: str) -> float | str | bool | None:
+    """What a word in a file means: a number, True, False, None, or itself."""
+    if word in _CONSTANTS:
+        return _CONSTANTS[word]
+    try:
+        return float(word)
+    except ValueError:
+        return word
+
+
+_CONSTANTS = {"True": True, "False": False, "None": None}
 
 
 def _numbers(content: bytes, dtype: type, width: int) -> np.ndarray:
@@ -453,36 +487,28 @@ def _numbers(content: bytes, dtype: type, width: int) -> np.ndarray:
 _LARGEST_INTEGER = 2**62
 
 
-def _words(words: list[str]) -> Outputs:
-    """Words; those that say that a number is none are failures among numbers."""
-    numbers = np.zeros(len(words))
-    for place, word in enumerate(words):
-        try:
-            numbers[place] = float(word)
-        except ValueError:
-            return Outputs.of(np.array(words, dtype="U"))
-    return Outputs.of(numbers)
-
-
-def _number_or_text(word: str) -> float:
-    try:
-        return float(word)
-    except ValueError:
-        return text_number(word)
-
-
 class Samples(Subject):
-    """Two files of outputs, drawn by whoever wrote them: Parquet, CSV, ``.npy`` or text."""
+    """Two files of outputs, drawn by whoever wrote them: Parquet, CSV, ``.npy`` or text.
+
+    Each is put into an order of its own by a seed: files may be sorted, and bets take every pair for a
+    fresh one. So nothing is said of one draw and the next.
+    """
 
     repeatable = False
+    ordered = False
 
-    def __init__(self, files: tuple[str, str], folder: Path, stdin: BinaryIO | None = None) -> None:
+    def __init__(
+        self, files: tuple[str, str], folder: Path, seed: int, stdin: BinaryIO | None = None
+    ) -> None:
         if files[0] == files[1]:
             raise SubjectError(f"samples: {files[0]} found for both sides, two files expected")
-        self._left = [read(name, folder, stdin) for name in files]
+        self._left = []
+        for side, name in enumerate(files):
+            found = read(name, folder, stdin)
+            self._left.append(found[np.random.default_rng([seed, side]).permutation(len(found))])
         self._asked = [0, 0]
 
-    def ask(self, side: int, count: int, seed: int) -> None:
+    def ask(self, side: int, count: int, seed: int, singly: bool = False) -> None:
         self._asked[side] = count
 
     def answer(self, side: int) -> Outputs:
@@ -504,7 +530,7 @@ def read(name: str, folder: Path, stdin: BinaryIO | None = None) -> Outputs:
         if name == "-":
             found = parsed((stdin or sys.stdin.buffer).read(), None, "standard input")
         elif path.suffix == ".npy":
-            found = Outputs.of(_checked_array(np.load(path, allow_pickle=False), path))
+            found = _of_array(np.load(path, allow_pickle=False), path)
         elif path.suffix in (".parquet", ".pq"):
             found = _from_parquet(path)
         else:
@@ -514,7 +540,7 @@ def read(name: str, folder: Path, stdin: BinaryIO | None = None) -> Outputs:
             )
     except FileNotFoundError as error:
         raise SubjectError(f"{path}: no such file") from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, EOFError, AttributeError) as error:
         if isinstance(error, SubjectError):
             raise
         raise SubjectError(f"{path}: cannot be read ({_one_line(str(error))})") from error
@@ -537,17 +563,20 @@ def _without_header(content: bytes) -> bytes:
     return rest if rest and numeric(second) and not numeric(first) else content
 
 
-def _checked_array(array: np.ndarray, path: Path) -> np.ndarray:
+def _of_array(array: np.ndarray, path: Path) -> Outputs:
     if array.ndim not in (1, 2) or array.dtype.kind not in "iufbU":
         raise SubjectError(
             f"{path}: an array of {array.dtype} with {array.ndim} axes found, "
             "numbers with one or two expected"
         )
-    if array.dtype.kind == "b" and array.ndim == 1:
-        return array.astype("U")
-    return array.astype(
-        {"u": np.int64, "b": np.int64, "i": np.int64}.get(array.dtype.kind, array.dtype)
-    )
+    if array.ndim == 1 and array.dtype.kind == "b":
+        return Outputs.of_booleans(array)
+    if array.dtype.kind == "U":
+        flat = [_scalar(word) for word in array.reshape(-1).tolist()]
+        if array.ndim == 1:
+            return Outputs.of_scalars(flat)
+        return Outputs.of(np.array([coordinate(one) for one in flat]).reshape(array.shape))
+    return Outputs.of(array.astype(np.float64 if array.dtype.kind == "f" else np.int64))
 
 
 def _from_parquet(path: Path) -> Outputs:
@@ -560,9 +589,8 @@ def _from_parquet(path: Path) -> Outputs:
         raise SubjectError(f"{path}: cannot be read ({_one_line(str(error))})") from error
     columns = [column.to_numpy() for column in table.columns]
     if len(columns) == 1 and columns[0].dtype.kind == "O":
-        return Outputs.of(columns[0].astype("U"))
-    stacked = columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
-    return Outputs.of(_checked_array(stacked, path))
+        return Outputs.of_scalars(columns[0].tolist())
+    return _of_array(columns[0] if len(columns) == 1 else np.stack(columns, axis=1), path)
 
 
 class Stream:
@@ -579,19 +607,54 @@ class Stream:
         self._subject, self._seed, self._draws = subject, seed, draws
 
     def __iter__(self) -> Iterator[tuple[Outputs, Outputs]]:
-        """Pairs of as many outputs of either side, until the draws, the files or the time are used up."""
-        made, size, call = 0, FIRST_CALL, 0
+        """Pairs of as many outputs of either side, until the draws, the files or the time are used up.
+
+        Where a call raises, it is made again output by output, on both sides, and so are all later ones:
+        on one side only, the failures that are counted would not be those that came.
+        """
+        made, size, call, singly, width = 0, FIRST_CALL, 0, False, None
         while made < self._draws:
             count = min(size, self._draws - made)
-            for side in (0, 1):
-                self._subject.ask(side, count, self._seed(side, call))
-            left, right = (self._subject.answer(side) for side in (0, 1))
-            count = min(len(left), len(right))
+            try:
+                left, right = self._both(count, call, singly)
+            except CallFailed:
+                if singly:
+                    raise
+                singly, call = True, call + 1
+                continue
+            count, asked = min(len(left), len(right)), count
+            for outputs in (left, right):
+                if not outputs.marked.all():
+                    width = outputs.width if width is None else width
+                    _require_width(outputs.width, width)
             if count:
                 yield left[:count], right[:count]
-            if count < min(size, self._draws - made):
+            if count < asked:
                 return
-            made, size, call = made + count, min(4 * size, self._subject.largest_call), call + 1
+            largest = min(self._subject.largest_call, LARGEST_ANSWER // (64 * max(width or 1, 1)))
+            made, size, call = made + count, min(4 * size, max(largest, 1)), call + 1
+
+    def _both(self, count: int, call: int, singly: bool) -> list[Outputs]:
+        """Both sides are asked before either answers, and both answer whatever the other does."""
+        for side in (0, 1):
+            self._subject.ask(side, count, self._seed(side, call), singly)
+        answers, failure = [], None
+        for side in (0, 1):
+            try:
+                answers.append(self._subject.answer(side))
+            except CallFailed as error:
+                failure = error
+        if failure is not None:
+            raise failure
+        return answers
+
+
+def _require_width(found: int, expected: int) -> None:
+    if found != expected:
+        told = [f"vectors of {width}" if width else "single numbers" for width in (found, expected)]
+        raise SubjectError(
+            f"outputs: {told[0]} found after {told[1]}, outputs of one kind expected"
+        )
 
 
 class _Spawned(subprocess.Popen):
@@ -622,6 +685,8 @@ class _Spawned(subprocess.Popen):
         return f"its process ended with {ended}" + (f" ({_one_line(lines[-1])})" if lines else "")
 
     def end(self) -> None:
+        if self.stderr.closed:
+            return
         for kill in (
             lambda: os.killpg(self.pid, signal.SIGKILL),
             self.kill,
@@ -671,7 +736,7 @@ def _spawn(
 
 
 def _one_line(text: str) -> str:
-    line = " ".join(text.split())
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return line if len(line) <= _LONGEST_WORDS else f"{line[:_LONGEST_WORDS]}…"
 
 

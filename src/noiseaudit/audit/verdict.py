@@ -157,7 +157,7 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
         return {str(key): plain(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
         return [plain(one) for one in value]
-    return value
+    return value if isinstance(value, str | int | None) else repr(value)
 
 
 def gravest(verdicts: list[Verdict]) -> Verdict:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from noiseaudit.audit.outputs import NONE, Outputs, failure_name
+from noiseaudit.audit.outputs import Outputs, mark_name
 
 LARGEST_WINDOW = 1 << 17
 """Integers that get a cell each; wider ranges are binned."""
@@ -33,7 +33,7 @@ VALUES, FAILURES, LOWEST_BITS = "values", "failures", "lowest bits"
 
 @dataclass(frozen=True)
 class View(ABC):
-    """Cells 0 (a failure) to ``cells − 1``.
+    """Cells 0 (no number: a label or a failure) to ``cells − 1``.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class Integers(View):
     def code(self, outputs: Outputs) -> np.ndarray:
         x = outputs.values
         cell = (np.clip(x, self.low - 1, self.high + 1) - (self.low - 2)).astype(np.int64)
-        cell[outputs.failed] = 0
+        cell[outputs.marked] = 0
         return cell
 
     def cell_name(self, cell: int) -> str:
@@ -135,7 +135,7 @@ class Bins(View):
         place = np.searchsorted(self.edges, x, side="left")
         exact = self.edges[np.minimum(place, self.edges.size - 1)] == x
         cell = 1 + 2 * place + exact  # odd: between edges; even: on one
-        cell[outputs.failed] = 0
+        cell[outputs.marked] = 0
         return cell
 
     def cell_name(self, cell: int) -> str:
@@ -153,49 +153,54 @@ _OFTEN = 3
 
 
 @dataclass(frozen=True)
-class Labels(View):
-    """A cell for each text."""
+class Marks(View):
+    """A cell for every number, and one for each of some marks.
 
-    names: tuple[str, ...]
+    Attributes
+    ----------
+    marks : tuple of int
+        Labels, or kinds of failure (see `outputs.mark`).
+    """
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "cells", len(self.names) + 2)
-
-    def code(self, outputs: Outputs) -> np.ndarray:
-        names = np.array(self.names, dtype=outputs.values.dtype if outputs.is_text else "U")
-        text = outputs.values if outputs.is_text else outputs.values.astype("U")
-        place = np.minimum(np.searchsorted(names, text), len(names) - 1)
-        cell = np.where(names[place] == text, place + 1, self.cells - 1)
-        cell[outputs.failed] = 0
-        return cell
-
-    def cell_name(self, cell: int) -> str:
-        return repr(self.names[cell - 1]) if cell <= len(self.names) else "any other text"
-
-
-@dataclass(frozen=True)
-class Failures(View):
-    """A cell for every output that is one (None is, too), and one for each kind of failure."""
-
-    kinds: tuple[int, ...]
-    question = FAILURES
-    about = "the call's end"
+    marks: tuple[int, ...]
+    about = "output"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "cells", len(self.kinds) + 3)
+        object.__setattr__(self, "cells", len(self.marks) + 3)
+
+    def is_of_interest(self, outputs: Outputs) -> np.ndarray:
+        """Which marks are told apart."""
+        return outputs.marked & ~outputs.failed
 
     def code(self, outputs: Outputs) -> np.ndarray:
         cell = np.ones(len(outputs), dtype=np.int64)
-        if (failed := outputs.failed & (outputs.failures != NONE)).any():
-            cell[failed] = self.cells - 1
-            for place, kind in enumerate(self.kinds):
-                cell[outputs.failures == kind] = place + 2
+        if (kept := self.is_of_interest(outputs)).any():
+            place = np.zeros(max(outputs.marks.max(), *self.marks, 0) + 1, dtype=np.int64)
+            place[list(self.marks)] = np.arange(len(self.marks)) + 2
+            found = place[outputs.marks[kept]]
+            cell[kept] = np.where(found == 0, self.cells - 1, found)
         return cell
 
     def cell_name(self, cell: int) -> str:
         if cell == 1:
+            return "a number"
+        return mark_name(self.marks[cell - 2]) if cell < self.cells - 1 else "another label"
+
+
+@dataclass(frozen=True)
+class Failures(Marks):
+    """A cell for every output that is one, and one for each kind of failure."""
+
+    question = FAILURES
+    about = "the call's end"
+
+    def is_of_interest(self, outputs: Outputs) -> np.ndarray:
+        return outputs.failed
+
+    def cell_name(self, cell: int) -> str:
+        if cell == 1:
             return "an output"
-        return failure_name(self.kinds[cell - 2]) if cell < self.cells - 1 else "another failure"
+        return mark_name(self.marks[cell - 2]) if cell < self.cells - 1 else "another failure"
 
 
 @dataclass(frozen=True)
@@ -220,7 +225,7 @@ class Residues(View):
 
     def code(self, outputs: Outputs) -> np.ndarray:
         cell = self.cell(np.clip(outputs.values, -_FARTHEST, _FARTHEST).astype(np.int64))
-        cell[outputs.failed] = 0
+        cell[outputs.marked] = 0
         return cell
 
     def cell_name(self, cell: int) -> str:
@@ -256,7 +261,7 @@ class LowestBit(View):
         exponent = np.clip(lowest_bit(outputs.values), _LOWEST, _HIGHEST) - _LOWEST
         place = np.searchsorted(self.edges, outputs.values)
         cell = 1 + place * (_HIGHEST - _LOWEST + 1) + exponent
-        cell[outputs.failed] = 0
+        cell[outputs.marked] = 0
         return cell
 
     def cell_name(self, cell: int) -> str:
@@ -266,7 +271,7 @@ class LowestBit(View):
 
 @dataclass(frozen=True)
 class LowByte(View):
-    """Doubles by the last eight bits of their mantissa; integers by theirs."""
+    """Doubles by the last eight bits of their mantissa; integers as the doubles that they are."""
 
     question = LOWEST_BITS
     about = "last byte"
@@ -275,8 +280,8 @@ class LowByte(View):
         object.__setattr__(self, "cells", 257)
 
     def code(self, outputs: Outputs) -> np.ndarray:
-        cell = 1 + (np.ascontiguousarray(outputs.values).view(np.int64) & 255)
-        cell[outputs.failed] = 0
+        cell = 1 + (outputs.values.astype(np.float64).view(np.int64) & 255)
+        cell[outputs.marked] = 0
         return cell
 
     def cell_name(self, cell: int) -> str:
@@ -337,10 +342,11 @@ class Score(Feature):
 def fitted(left: Outputs, right: Outputs) -> list[View]:
     """Views for outputs like these, without the residues and the scores of a classifier."""
     both = Outputs.joined([left, right])
-    kinds = tuple(sorted(set(both.failures[both.failed].tolist()) - {NONE}))
-    views: list[View] = [Failures(kinds)]
-    good = both.values[~both.failed]
-    if good.size == 0:
+    views: list[View] = [Failures(_most_seen(both.marks[both.failed]))]
+    if (labelled := both.marked & ~both.failed).any():
+        views.append(Marks(_most_seen(both.marks[labelled])))
+    good = both.numbers
+    if len(good) == 0:
         return views
     if not both.width:
         return [*views, *_scalar_views(good)]
@@ -352,6 +358,12 @@ def fitted(left: Outputs, right: Outputs) -> list[View]:
     return views
 
 
+def _most_seen(marks: np.ndarray) -> tuple[int, ...]:
+    numbers, counts = np.unique(marks, return_counts=True)
+    kept = np.argsort(-counts, kind="stable")[:MOST_LABELS]
+    return tuple(np.sort(numbers[kept]).tolist())
+
+
 def _coordinate(j: int) -> Callable[[np.ndarray], np.ndarray]:
     return lambda vectors: vectors[:, j]
 
@@ -361,16 +373,11 @@ def _sum(vectors: np.ndarray) -> np.ndarray:
 
 
 def _scalar_views(x: np.ndarray) -> Iterator[View]:
-    if x.dtype.kind == "U":
-        names, counts = np.unique(x, return_counts=True)
-        kept = np.argsort(-counts, kind="stable")[:MOST_LABELS]
-        yield Labels(tuple(np.sort(names[kept]).tolist()))
-        return
     if x.dtype.kind == "i":
         low, high = int(x.min()), int(x.max())
         margin = (high - low) // 4 + 4
-        if high - low + 2 * margin <= LARGEST_WINDOW:
-            yield Integers(max(low - margin, -(2**62)), min(high + margin, 2**62))
+        if high - low + 2 * margin <= LARGEST_WINDOW and max(-low, high) < _FARTHEST:
+            yield Integers(low - margin, high + margin)
             return
         yield Bins.fitted(x.astype(float))
         yield Feature("last byte of the integer", np.abs, Residues(256, 0))

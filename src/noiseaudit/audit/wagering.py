@@ -123,7 +123,7 @@ class Wagering:
 
     def _keeps(self) -> bool:
         width = self._kept[0][0].width if self._kept[0] else 0
-        return self.pairs < min(_KEPT, _KEPT_NUMBERS // max(width, 1))
+        return self.pairs < min(_KEPT, max(_KEPT_NUMBERS // max(width, 1), 4 * FIRST_BLOCK))
 
     def _learn(self) -> None:
         """Fit views at each doubling to all pairs kept, and count them anew."""

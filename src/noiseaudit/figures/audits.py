@@ -65,7 +65,7 @@ def evidence(verdict: Mapping[str, Any]) -> Figure:
 
 def _entitle(figure: Figure | SubFigure, verdict: Mapping[str, Any]) -> None:
     name = verdict["card"] + (f", {verdict['subject']}" if verdict["subject"] else "")
-    title = f"{name}: {_headline(verdict)}"
+    title = _plain(f"{name}: {_headline(verdict)}")
     figure.suptitle(
         title if len(title) <= _LONGEST_TITLE else f"{title[:_LONGEST_TITLE]}…",
         x=0.01, ha="left", fontsize=10, fontweight="bold", color=INK[verdict["verdict"]],
@@ -104,13 +104,18 @@ def _outputs(ax: Axes, verdict: Mapping[str, Any]) -> None:
         ax.set_xlim(*_middle(edges, shown))
         ax.set_yscale("log")
         ax.set_ylabel("density")
-    ax.set_xlabel(shown["about"])
+    ax.set_xlabel(_plain(shown["about"]))
     ax.set_title("What came out")
     ax.legend(loc="best", fontsize=7)
 
 
+def _plain(text: str) -> str:
+    """Without mathematics in it."""
+    return text.replace("$", r"\$")
+
+
 def _short(value: object) -> str:
-    text = str(value)
+    text = _plain(str(value))
     return text if len(text) <= _LONGEST_INPUT else f"{text[:_LONGEST_INPUT]}…"
 
 
@@ -195,7 +200,7 @@ def _losses(ax: Axes, verdict: Mapping[str, Any]) -> None:
     ax.set_yscale("log")
     ax.set_ylim(floor, top)
     _plain_log(ax)
-    ax.set_xlabel(shown["about"])
+    ax.set_xlabel(_plain(shown["about"]))
     ax.set_ylabel("privacy loss |ln P/Q|")
     ax.set_title("What it tells, range by range")
 
