@@ -379,7 +379,7 @@ class TestDependence:
         view = views.Bins.fitted(x)
         tally = search.Tally.empty(view)
         tally.add((outputs(x[:1000]), outputs(x[:1000])))
-        pairing = dependence.Pairing(view, tally.counts)
+        pairing = dependence.Pairing((view, tally.counts))
         pairing.add((outputs(x), outputs(x[::-1])))
         return pairing.test()
 
@@ -393,6 +393,18 @@ class TestDependence:
     def test_a_moving_average_does_not(self):
         noise = np.random.default_rng(9).normal(size=20_001)
         assert self.table(noise[1:] + 0.3 * noise[:-1]).pvalue < 1e-9
+
+
+def test_coordinates_that_share_their_noise_are_told():
+    def draw(x, count, rng):
+        noise = rng.normal(size=(count, 3))
+        noise[:, 2] = noise[:, 1]
+        return np.asarray(x) + noise
+
+    law = {"name": "gaussian", "scale": 1.0}
+    found = noiseaudit.audit(draw, [0, 0, 0], [1, 0, 0], mu=1.0, law=law, draws=20_000)
+    assert found.dependence["pair"].startswith("coordinates 1 and 2")
+    assert found.by == "dependent draws"
 
 
 def test_the_package_can_be_called():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from scipy import special
@@ -29,44 +31,56 @@ class Dependence:
 
 
 class Pairing:
-    """Counts which groups follow one another, on each side.
+    """Counts which groups of outputs come together, on each side.
 
-    Under independence Pearson's statistic of the (overlapping) successions has the chi-square law of
-    a test of order 0 against order 1 of a Markov chain (Hoel 1954; Billingsley 1961).
+    Of consecutive outputs Pearson's statistic has, under independence, the chi-square law of a test of
+    order 0 against order 1 of a Markov chain, although they overlap (Hoel 1954; Billingsley 1961).
 
     Parameters
     ----------
-    view : View
-        Whose cells are put together in groups.
-    counts : array, shape (2, cells)
-        How often each cell was seen so far, on either side.
+    succession : tuple of View and array of shape (2, cells)
+        Whose cells are put together in groups, and how often each was seen so far on either side; of
+        these, one output and the next.
+    coordinates : sequence of the same
+        Of a vector; of these, one coordinate and the next.
     """
 
-    def __init__(self, view: View, counts: np.ndarray) -> None:
-        self._view = view
-        self._groups = [_grouped(side) for side in counts]
-        self._tables = np.zeros((2, GROUPS, GROUPS), dtype=np.int64)
+    def __init__(
+        self,
+        succession: tuple[View, np.ndarray],
+        coordinates: Sequence[tuple[View, np.ndarray]] = (),
+    ) -> None:
+        self._grouping = [
+            (view, [_grouped(side) for side in counts])
+            for view, counts in (succession, *coordinates)
+        ]
+        pairs = max(len(coordinates) - 1, 0)
+        self._tables = np.zeros((2, 1 + pairs, GROUPS, GROUPS), dtype=np.int64)
 
     def add(self, sides: tuple[Outputs, Outputs]) -> None:
         """Count more outputs, that followed one another on each side."""
         for side, outputs in enumerate(sides):
-            group = self._groups[side][self._view.code(outputs)]
-            pairs = np.bincount(group[:-1] * GROUPS + group[1:], minlength=GROUPS**2)
-            self._tables[side] += pairs.reshape(GROUPS, GROUPS)
+            first, *others = (groups[side][view.code(outputs)] for view, groups in self._grouping)
+            together = [(first[:-1], first[1:]), *pairwise(others)]
+            for place, (one, other) in enumerate(together):
+                pairs = np.bincount(one * GROUPS + other, minlength=GROUPS**2)
+                self._tables[side, place] += pairs.reshape(GROUPS, GROUPS)
 
     def test(self) -> Dependence | None:
-        """The clearest of the two sides; None while too little is expected in every table."""
+        """The clearest of all tables; None while too little is expected in every one."""
         found = []
-        for side, table in zip(("left", "right"), self._tables, strict=True):
-            statistic = _independence(table)
-            if statistic is not None:
-                found.append((float(special.chdtrc(statistic[1], statistic[0])), side, *statistic))
+        for side, tables in zip(("left", "right"), self._tables, strict=True):
+            for place, table in enumerate(tables):
+                if (statistic := _independence(table)) is not None:
+                    pvalue = float(special.chdtrc(statistic[1], statistic[0]))
+                    name = (
+                        f"coordinates {place - 1} and {place}" if place else "consecutive outputs"
+                    )
+                    found.append((pvalue, f"{name} on the {side}", *statistic))
         if not found:
             return None
-        pvalue, side, chi2, dof = min(found)
-        return Dependence(
-            f"consecutive outputs on the {side}", min(1.0, pvalue * len(found)), chi2, dof
-        )
+        pvalue, pair, chi2, dof = min(found)
+        return Dependence(pair, min(1.0, pvalue * len(found)), chi2, dof)
 
 
 def _grouped(counts: np.ndarray) -> np.ndarray:
@@ -76,13 +90,11 @@ def _grouped(counts: np.ndarray) -> np.ndarray:
 
 
 def _independence(table: np.ndarray) -> tuple[float, int] | None:
-    rows, columns = table.sum(axis=1), table.sum(axis=0)
-    kept = (rows > 0) & (columns > 0)
-    table, rows, columns = table[np.ix_(kept, kept)], rows[kept], columns[kept]
-    if rows.size < 2:
+    table = table[table.any(axis=1)][:, table.any(axis=0)]
+    if min(table.shape) < 2:
         return None
-    expected = np.outer(rows, columns) / table.sum()
-    enough = expected >= stats.POOLED_MINIMUM
-    if not enough.all():
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
+    if expected.min() < stats.POOLED_MINIMUM:
         return None
-    return float(np.sum((table - expected) ** 2 / expected)), (rows.size - 1) ** 2
+    dof = (table.shape[0] - 1) * (table.shape[1] - 1)
+    return float(np.sum((table - expected) ** 2 / expected)), dof

@@ -54,7 +54,7 @@ of an infinite loss), or that many times those that it took; and the same where 
 _ENOUGH_NUMBERS = 1 << 19
 """Coordinates of vectors, likewise."""
 
-_FIRST_LOOK = 1 << 12
+_FIRST_LOOK, _FIRST_PAIRS = 1 << 12, 512
 
 PROBABILITIES = {"1/2": 0.5, "1/10": 0.1, "1/100": 0.01}
 """Of events at which is said what would have been found."""
@@ -180,11 +180,15 @@ class Examination:
             self._wrong_after = self.draws
 
     def _pair(self) -> None:
-        """Fix the groups of outputs whose succession is looked at."""
-        for tally in self.wagers.tallies:
-            if tally.view.question == views.VALUES and tally.counts.sum() >= 2 * 512:
-                self.pairing = dependence.Pairing(tally.view, tally.counts)
-                return
+        """Fix the groups of outputs that are paired: one and the next; coordinates, if a law is stated."""
+        own = [t for t in self.wagers.tallies if t.view.question == views.VALUES]
+        if not own or own[0].counts.sum() < 2 * _FIRST_PAIRS:
+            return
+        coordinates = [t for t in own if t.view.about.startswith("coordinate")]
+        if not self.setting.law:
+            coordinates = []
+        first, *others = ((t.view, t.counts) for t in (own[0], *coordinates))
+        self.pairing = dependence.Pairing(first, others)
 
     def verdict(self, seconds: float, cut_short: str = "") -> Verdict:
         """What was found, with all that shows it."""
@@ -267,13 +271,10 @@ class Examination:
         return bits <= _CLEARLY * max(rest)
 
     def _found(self, broken: list[str]) -> dict[str, Any]:
-        wrong = []
-        if "law" in self.wrong:
-            wrong.append(self.fit.direction)
-        if "repeats" in self.wrong:
-            wrong.insert(0, "repeats")
-        if "dependence" in self.wrong:
-            wrong.append("dependent draws")
+        # The tests of the law, too, take each draw for a fresh one.
+        said = {"repeats": "repeats", "dependence": "dependent draws"}
+        said["law"] = self.fit.direction if self.fit else ""
+        wrong = [words for why, words in said.items() if why in self.wrong]
         if broken:
             also = (*broken[1:], *(f"{WRONG_LAW}: {each}" for each in wrong))
             return {"verdict": VIOLATES, "by": broken[0], "also": also}
