@@ -1,5 +1,6 @@
 """The DAG, by running it on small samples with the real wheels."""
 
+import json
 import os
 import re
 
@@ -21,6 +22,10 @@ COLUMNS = {
     "opendp/plrv": "source scale x count_x count_next loss loss_low loss_high exact_loss bound"
     " within_3sigma",
     "opendp/performance": "sampler batch draws microseconds_per_draw standard_error ratio_to_first",
+    "audits/verdicts": "card subject claim verdict by unsafe epsilon_low claimed event p_left p_right"
+    " draws seconds detectable law_p",
+    "audits/power": "specimen mechanism truth alpha runs found draws",
+    "audits/false_alarms": "alpha audits draws alarms rate",
     "claims": "source location claim verdict evidence",
     "comparison": "source location quantity published ours ours_low ours_high expected expected_sd"
     " deviation_sigma verdict",
@@ -91,6 +96,32 @@ def test_releases_are_told_apart(releases):
     faulty = releases[releases["release"] == "0.14.1"].iloc[0]
     assert abs(faulty["chi2"] - faulty["expected_chi2"]) < 6 * faulty["expected_chi2_sd"]
     assert np.all(np.abs(releases["mean_z"]) < 6)
+
+
+def test_audits_of_cards_reach_their_verdicts(finished):
+    """20 000 draws a side; at scale 3 the law of 0.14.1 fails with p near 10⁻⁵⁰."""
+    rows = tables.read_table(finished.folder / "results/audits/verdicts.tsv", text=["subject"])
+    verdicts = {(row.card, row.subject): (row.verdict, row.by) for row in rows.itertuples()}
+    assert verdicts["numpy-laplace", "numpy-laplace"] == ("violates its claim", "lowest bits")
+    assert verdicts["opendp-0.14.1", "scale 3"][0] != "nothing found"
+    assert set(rows["draws"]) == {20_000}
+    assert (rows["certified"] <= rows["claimed"])[rows["card"] == "opendp-0.14.1"].any()
+    for card in ("numpy-laplace", "opendp-0.14.1"):
+        verdict = json.loads((finished.folder / f"results/audits/{card}.json").read_text())
+        assert verdict["card"] == card
+        assert verdict["seed"] == 20220522
+        assert verdict["record"]["values"]["aims"][0]
+
+
+def test_recorded_noise_gets_the_verdict_of_noise_that_is_drawn(finished):
+    """The command, with the config's seed and limits, on a card whose generator is seeded."""
+    recorded = json.loads((finished.folder / "results/audits/numpy-laplace.json").read_text())
+    command = ["python", "-m", "noiseaudit.command", "audit", "audits/numpy-laplace.yaml", "--json"]
+    run = finished.run(*command, "--seed", "20220522", "--draws", "20000", PYTHONPATH="src")
+    drawn = json.loads(run.stdout)
+    for verdict in (recorded, drawn):
+        del verdict["seconds"]
+    assert drawn == recorded
 
 
 def test_the_faulty_layer_is_named_and_a_stuck_source_too(finished):

@@ -180,7 +180,7 @@ class Examination:
             self._wrong_after = self.draws
 
     def _pair(self) -> None:
-        """Fix the groups of outputs that are paired: one and the next; coordinates, if a law is stated."""
+        """Fix the groups of outputs that are paired: one and the next; with a law, coordinates too."""
         own = [t for t in self.wagers.tallies if t.view.question == views.VALUES]
         if not own or own[0].counts.sum() < 2 * _FIRST_PAIRS:
             return
