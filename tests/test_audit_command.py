@@ -310,7 +310,7 @@ def test_time_that_runs_out_leaves_what_was_drawn(folder):
         ({"draw": {"python": "subjects.py:deep"}}, 2, "one or two axes expected"),
         ({"draw": {"python": "subjects.py:no_arguments"}}, 2, "draw(value"),
         ({"draw": {"python": "subjects.py:four"}}, 2, "it takes 4 arguments"),
-        ({"draw": {"python": "subjects.py:raises"}}, 3, "every call fails on both sides (ValueError)"),
+        ({"draw": {"python": "subjects.py:raises"}}, 3, "every call fails on both sides (ValueError: never)"),
         ({"draw": {"python": "subjects.py:dies"}}, 3, "ended with status 7"),
         ({"draw": {"python": "subjects.py:hangs"}, "seconds": 1.0}, 3, "no answer within 1 s"),
         ({"draws": 10}, 3, "10 draws of either side found"),
@@ -566,3 +566,72 @@ def test_a_report_is_well_formed_whatever_the_subject_says(tmp_path):
     assert run("audit", *words, cwd=tmp_path).exit_code == 3
     suite = ElementTree.parse(tmp_path / "out.xml").getroot()
     assert suite.get("skipped") == "1"
+
+
+def test_inputs_are_read_as_python_and_json_write_them(tmp_path):
+    (tmp_path / "tell.py").write_text("def draw(x, count):\n    return [repr(x)] * count\n")
+    for written, meant in (
+        ("True", True),
+        ("true", True),
+        ("None", None),
+        ("[1, 2]", [1, 2]),
+        ("word", "word"),
+    ):
+        words = [
+            "--python",
+            "tell.py:draw",
+            "--left",
+            written,
+            "--right",
+            "9",
+            "--epsilon",
+            "1",
+            "--draws",
+            "1000",
+        ]
+        verdict = json.loads(run("audit", *words, "--json", cwd=tmp_path).stdout)
+        assert verdict["neighbours"] == {"left": meant, "right": 9}
+        assert repr(repr(meant)) in verdict["event"] or "'9'" in verdict["event"]
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        [],
+        ["--law", "laplace", "--scale", "1"],
+        ["--law", "laplace", "--scale", "1", "--lattice", "1"],
+    ],
+)
+def test_a_function_that_only_fails_is_told_its_own_words(tmp_path, law):
+    (tmp_path / "fails.py").write_text("def draw(x, count, rng):\n    return gone\n")
+    found = run("audit", "--python", "fails.py:draw", "--epsilon", "1", *law, cwd=tmp_path)
+    assert found.exit_code == 3
+    assert (
+        "cannot be judged: every call fails on both sides (NameError: name 'gone'" in found.stdout
+    )
+
+
+@pytest.mark.parametrize("answers", ["bool(said)", "str(said)", "said"])
+def test_randomised_responses_of_every_kind_are_held_to_their_law(tmp_path, answers):
+    (tmp_path / "response.py").write_text(
+        "def draw(x, count, rng):\n"
+        f"    return [{answers} for said in (x ^ (rng.random(count) > 0.6)).tolist()]\n"
+    )
+    words = [
+        "--python",
+        "response.py:draw",
+        "--law",
+        "randomised_response",
+        "--parameter",
+        "answers=2",
+    ]
+    for p, status in ((0.6, 0), (0.7, 1)):
+        found = run("audit", *words, "--parameter", f"p={p}", "--draws", "20000", cwd=tmp_path)
+        assert found.exit_code == status, found.output
+
+
+def test_the_command_alone_prints_its_help():
+    found = run()
+    assert found.exit_code == 2
+    assert "audit" in found.stderr
+    assert found.stderr.count("\n") > 5

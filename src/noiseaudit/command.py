@@ -42,6 +42,9 @@ class _Group(click.Group):
     def main(self, *arguments: Any, **named: Any) -> Any:  # noqa: ANN401 - as click has it
         try:
             status = super().main(*arguments, **named | {"standalone_mode": False})
+        except click.exceptions.NoArgsIsHelpError as error:
+            click.echo(error.format_message(), err=True)
+            sys.exit(BAD_INPUT)
         except click.UsageError as error:
             BadInput(error.format_message()).show()
             sys.exit(BAD_INPUT)
@@ -69,17 +72,25 @@ def main() -> None:
 
 
 class _Value(click.ParamType):
-    """A JSON value, or a word that is none."""
+    """A JSON value; True, False or None as Python writes them; or a word that is none of these."""
 
     name = "value"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:  # noqa: ANN401 - as click has it
         if not isinstance(value, str):
             return value
+        if value in _CONSTANTS:
+            return _CONSTANTS[value]
         try:
             return json.loads(value)
         except ValueError:
             return value
+
+
+_CONSTANTS = {"True": True, "False": False, "None": None}
+
+_NOT_GIVEN = object()
+"""None is a value that an input may have."""
 
 
 class _Assignment(_Value):
@@ -130,8 +141,15 @@ stated = _stacked(
         click.option(
             "--requires", metavar="FILE", help="Pinned and hashed packages that it needs."
         ),
-        click.option("--left", type=_Value(), help="One input (default: 0)."),
-        click.option("--right", type=_Value(), help="Its neighbour (default: 1)."),
+        click.option(
+            "--left",
+            type=_Value(),
+            default=_NOT_GIVEN,
+            help="One input, in JSON or a word (default: 0).",
+        ),
+        click.option(
+            "--right", type=_Value(), default=_NOT_GIVEN, help="Its neighbour (default: 1)."
+        ),
         click.option("--epsilon", type=float, help="The claim: ε-DP, or (ε, δ)-DP with --delta."),
         click.option("--delta", type=float),
         click.option("--rho", type=float, help="The claim: ρ-zCDP."),
@@ -318,10 +336,10 @@ def _content(
         "claim": {key: value for key, value in claim.items() if value is not None},
         "law": {key: value for key, value in stated_law.items() if value is not None},
     }
-    if left is not None or right is not None:
+    if left is not _NOT_GIVEN or right is not _NOT_GIVEN:
         content["neighbours"] = {
-            "left": 0 if left is None else left,
-            "right": 1 if right is None else right,
+            "left": 0 if left is _NOT_GIVEN else left,
+            "right": 1 if right is _NOT_GIVEN else right,
         }
     return {key: value for key, value in content.items() if value not in (None, {})}
 
@@ -401,6 +419,7 @@ def plan(excesses: tuple[float, ...], as_json: bool, alpha: float, seed: int, **
     )
     if nothing_to_draw:
         fields["samples"] = ("left", "right")  # a claim alone: no speed is measured
+        fields["name"] = fields["name"] or "claim"
     settings = _settings(fields)
     for setting in settings:
         speed = None if nothing_to_draw else _speed(setting, seed)

@@ -117,7 +117,7 @@ class CallFailed(Exception):
 
 
 def outputs(call, batched, count, singly):
-    """``count`` outputs, and the exceptions that were raised instead: (place, name)."""
+    """``count`` outputs, exceptions in place of some as (place, name), and the first one's words."""
     if not batched:
         return one_by_one(lambda: call(1), count)
     if singly:
@@ -132,7 +132,7 @@ def outputs(call, batched, count, singly):
         raise CallFailed(type(error).__name__[:48]) from error
     if isinstance(made, (str, bytes, dict)) or not hasattr(made, "__iter__"):
         raise Unfit("a %s returned, a list of %d outputs expected" % (type(made).__name__, count))
-    return made, []
+    return made, [], ""
 
 
 def only(made):
@@ -142,7 +142,7 @@ def only(made):
 
 
 def one_by_one(call, count):
-    made, raised, spare = [], [], None
+    made, raised, spare, said = [], [], None, ""
     for place in range(count):
         try:
             made.append(call())
@@ -151,6 +151,7 @@ def one_by_one(call, count):
             raise
         except (Exception, SystemExit) as error:
             raised.append((place, type(error).__name__[:48]))
+            said = said or "%s: %s" % (type(error).__name__, error)
             made.append(None)
     if raised:
         lost = {place for place, _ in raised}
@@ -158,12 +159,14 @@ def one_by_one(call, count):
             (0 if spare is None else spare) if place in lost else one
             for place, one in enumerate(made)
         ]
-    return made, raised
+    return made, raised, said
 
 
-def frame(made, raised, count):
-    """The bytes of an answer: its header and its payload."""
-    header = {"raised": raised}
+LONGEST_WORDS = 300
+
+
+def frame(made, header, count):
+    """The bytes of an answer: its header, with what is known of it already, and its payload."""
     if hasattr(made, "__array__"):
         import numpy
 
@@ -281,13 +284,13 @@ class Subject:
 
     def answer(self, value, count, seed, singly=False, draw=None):
         rng = generator(seed) if self.seedable else None
-        made, raised = outputs(
+        made, raised, said = outputs(
             lambda size: self.call(draw or self.draw, value, size, rng),
             "count" in self.call.kinds,
             count,
             singly,
         )
-        return frame(made, raised, count)
+        return frame(made, {"raised": raised, "said": said[:LONGEST_WORDS]}, count)
 
     def copied(self, value, count, seed):
         """What the object and a copy of it draw next; None where it is no object, or cannot be copied."""

@@ -202,10 +202,12 @@ def read(path: Path) -> Card:
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise CardError(f"{path}: no such file") from error
+        hint = " (--python names a function)" if ":" in path.name else ""
+        raise CardError(f"{path}: no such file{hint}") from error
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         reason = " ".join(str(error).split())
-        raise CardError(f"{path}: not a card in YAML ({reason})") from error
+        hint = "; --python names a function" if path.suffix == ".py" else ""
+        raise CardError(f"{path}: not a card in YAML ({reason}){hint}") from error
     try:
         return of(content, path.resolve().parent, path.name.removesuffix(path.suffix))
     except CardError as error:

@@ -115,7 +115,7 @@ class Examination:
         self._dependence_looks = _Looks(alpha * PARTS["dependence"])
         self._next_look = _FIRST_LOOK
         self._wrong_after: int | None = None
-        self.width = 0
+        self.width, self.said = 0, ""
 
     def add(self, sides: tuple[Outputs, Outputs]) -> None:
         """Learn from more pairs, up to the limit."""
@@ -137,7 +137,14 @@ class Examination:
         if self.draws >= self._next_look:
             self._next_look *= 4
             self._look()
+        if self._only_fails:
+            self.limit = self.draws
         self._judge_claim()
+
+    @property
+    def _only_fails(self) -> bool:
+        failed = [sum(came[side] for came in self.failures.values()) for side in (0, 1)]
+        return self.draws > 0 and min(failed) == self.draws
 
     @property
     def is_over(self) -> bool:
@@ -287,12 +294,11 @@ class Examination:
 
     def _unjudged(self, verdict: Verdict) -> Verdict | None:
         """The verdict again where there is too little to judge by."""
-        if verdict.verdict != NOTHING:
-            return None
-        failed = [sum(came[side] for came in self.failures.values()) for side in (0, 1)]
         reason = ""
-        if self.draws and min(failed) == self.draws:
-            reason = f"every call fails on both sides ({', '.join(self.failures)})"
+        if self._only_fails:
+            reason = f"every call fails on both sides ({self.said or ', '.join(self.failures)})"
+        elif verdict.verdict != NOTHING:
+            return None
         elif self.setting.claim is not None and verdict.detectable is None:
             needed = betting.pairs_needed(
                 self.setting.claim, 0.5, 0.0, self.wagers.shares[views.VALUES]
@@ -300,9 +306,9 @@ class Examination:
             reason = (
                 f"{self.draws} draws of either side found, {math.ceil(needed)} or more expected"
             )
-        elif self.setting.claim is None and self.fit is None:
+        elif self.setting.law is not None and self.fit is None:
             reason = f"{self.draws} draws of either side found, too few to test the law"
-        return replace(verdict, verdict=UNJUDGED, by=reason) if reason else None
+        return replace(verdict, verdict=UNJUDGED, by=reason, also=()) if reason else None
 
     def _told(self, question: str) -> dict[str, Any]:
         """The event bet on last that tells most, and how often it came since it was chosen."""
@@ -449,6 +455,7 @@ def examine(
     if not under_way.draws:
         return unjudged(setting, cut_short or "no outputs", alpha, seed)
     under_way.end()
+    under_way.said = subject.said
     found = under_way.verdict(time.monotonic() - started, cut_short)
     return replace(found, versions=versions(subject), digests=digests(setting))
 

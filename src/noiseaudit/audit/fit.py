@@ -89,7 +89,7 @@ class Fitting:
         if pooled is not None:
             chi2, dof = _pearson(*pooled)
             tests["chi-square of all cells"] = float(special.chdtrc(dof, chi2))
-        period, folded = self._fold(total)
+        period, excess, folded = self._fold(total)
         tests["chi-square folded by a period"] = folded
         direction, tests["the middle half"] = self._spread(total)
         excluded = self.impossible + int(self.counts[self.cells.probabilities == 0].sum())
@@ -103,19 +103,19 @@ class Fitting:
             direction,
             chi2,
             dof,
-            period if folded < _CLEAR else None,
+            period if folded < _CLEAR and excess > _MOST * (chi2 - dof) else None,
             total + self.impossible,
         )
 
-    def _fold(self, total: int) -> tuple[int, float]:
-        """The period by which outputs deviate most, and the p-value of the most deviant of all."""
+    def _fold(self, total: int) -> tuple[int, float, float]:
+        """The period by which outputs deviate most, its excess, and the p-value of the clearest one."""
         if not self._folds or total == 0:
-            return 0, 1.0
+            return 0, 0.0, 1.0
         magnitudes = np.abs(self.cells.integers[self._folded])
         inner = self.counts[1:-1][self._folded]
         expected = self.cells.probabilities[1:-1][self._folded]
         expected = expected * (inner.sum() / expected.sum())
-        best, period, smallest, done = -np.inf, 0, 1.0, 0
+        best, period, excess, smallest, done = -np.inf, 0, 0.0, 1.0, 0
         for d in self._folds:
             cell = magnitudes % d
             due = np.bincount(cell, expected, d)
@@ -125,8 +125,8 @@ class Fitting:
             done += 1
             smallest = min(smallest, float(special.chdtrc(d - 1, statistic)))
             if (z := (statistic - d + 1) / np.sqrt(2 * d - 2)) > best:
-                best, period = z, d
-        return period, min(1.0, smallest * done)
+                best, period, excess = z, d, statistic - d + 1
+        return period, excess, min(1.0, smallest * done)
 
     def _spread(self, total: int) -> tuple[str, float]:
         """Whether more, or less, lies in the middle than the law has there; two-sided binomial."""
@@ -147,6 +147,8 @@ class Fitting:
     def _repeats(self) -> float:
         """How unlikely so many equal values are of a density; adjacent ones in order are counted."""
         x = np.sort(np.concatenate(self._few))
+        if x.size < 2:
+            return 1.0
         equal = int(np.count_nonzero(np.diff(x) == 0))
         # The chance that two outputs round to one double: their spacing times the density.
         scale = float(np.diff(np.quantile(x, [0.25, 0.75]))[0]) or 1.0
@@ -169,8 +171,9 @@ def _spacing(x: np.ndarray) -> np.ndarray:
 _KEPT = 1 << 20
 """Doubles that are searched for equal ones."""
 
-_CLEAR, _TELLING = 1e-4, 1e-3
-"""p-values below which a period, and a direction, are named."""
+_CLEAR, _TELLING, _MOST = 1e-4, 1e-3, 0.6
+"""p-values below which a period, and a direction, are named; a period only if it has that share of the
+excess over all cells."""
 
 _SHAPED = 8
 """Cells that a law must have for its middle to mean little noise, and its ends much."""

@@ -301,11 +301,17 @@ class RandomisedResponse(Law):
         return Cells(np.array([0.5, 1.5]), np.array([1 - p, p, 0.0]), np.array([1]))
 
     def noise(self, outputs: Outputs, value: Any) -> np.ndarray:  # noqa: ANN401 - any JSON value
-        """1 where the answer is the true one, 0 where it is not."""
-        if is_numeric(value):
-            return (outputs.numbers == value).astype(np.int64)
+        """1 where the answer is the true one, 0 where it is not.
+
+        0 and 1 are the same answers as False and True, and as their texts.
+        """
+        numbers = outputs.numbers == value if is_numeric(value) else np.zeros(len(outputs.numbers))
+        true = {label_of(value), label_of(str(value))}
+        if value in (0, 1):
+            true.add(label_of(bool(value)))
         labels = outputs.marks[outputs.marked & ~outputs.failed]
-        return (labels == mark(label_of(value), failure=False)).astype(np.int64)
+        known = [mark(label, failure=False) for label in sorted(true)]
+        return np.concatenate([numbers, np.isin(labels, known)]).astype(np.int64)
 
     def excluded(self, outputs: Outputs) -> int:
         """Only what is no answer at all."""

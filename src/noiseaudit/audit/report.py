@@ -30,6 +30,11 @@ def text(verdict: Verdict) -> str:
 def facts(verdict: Verdict) -> Iterator[tuple[str, str]]:
     """What a person should know, a title and a sentence each."""
     parameter = next(iter(verdict.claim), "epsilon")
+    if verdict.neighbours:
+        yield (
+            "inputs",
+            f"{_input(verdict.neighbours['left'])} and {_input(verdict.neighbours['right'])}",
+        )
     if verdict.claimed is not None and verdict.draws:
         yield (
             "certified",
@@ -61,7 +66,7 @@ def facts(verdict: Verdict) -> Iterator[tuple[str, str]]:
     if verdict.detectable_at:
         yield "would find", _detectable(verdict)
     if verdict.draws:
-        found = f"known after {verdict.found_after:,}; " if verdict.found_after else ""
+        found = f"known after {verdict.found_after:,} draws; " if verdict.found_after else ""
         yield (
             "drawn",
             f"{verdict.draws:,} of each side in {verdict.seconds:.1f} s; {found}"
@@ -69,6 +74,14 @@ def facts(verdict: Verdict) -> Iterator[tuple[str, str]]:
         )
     if verdict.cut_short:
         yield "cut short", verdict.cut_short
+
+
+def _input(value: Any) -> str:  # noqa: ANN401 - any value
+    text = repr(value)
+    return text if len(text) <= _LONGEST_INPUT else f"{text[:_LONGEST_INPUT]}…"
+
+
+_LONGEST_INPUT = 40
 
 
 def _claim(verdict: Verdict) -> str:
@@ -84,14 +97,15 @@ def _law(law: dict[str, Any]) -> str:
 
 
 def _detectable(verdict: Verdict) -> str:
-    parts = [
-        f"{epsilon:.4g} at {name}" if epsilon else f"nothing at {name}"
-        for name, epsilon in verdict.detectable_at.items()
-    ]
+    """The smallest losses that would have been found, by the probability of the event."""
+    parts = []
+    for name, epsilon in verdict.detectable_at.items():
+        place = "this event" if name == "the event" else f"probability {name}"
+        parts.append(f"{epsilon:.4g} at {place}" if epsilon else f"none at {place}")
     times = ""
     if verdict.detectable and verdict.claimed and "epsilon" in verdict.claim:
-        times = f" ({verdict.detectable / verdict.claimed:.3g} times the claim)"
-    return f"epsilon {', '.join(parts)}{times}"
+        times = f"; {verdict.detectable / verdict.claimed:.3g} times the claim"
+    return f"a loss of {', '.join(parts)}{times}"
 
 
 def json_lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
@@ -175,7 +189,9 @@ def plan_text(setting: Setting, rows: Sequence[Plan], speed: float | None) -> st
         f"{setting.card}: draws of each side that would show it, where {setting.claim} is claimed"
     ]
     if speed:
-        lines.append(f"measured: {speed:,.0f} pairs a second")
+        lines.append(
+            f"measured: {speed:,.0f} pairs a second are drawn; judging a million takes 2 s more"
+        )
     lines.append("".join(heading))
     for epsilon, group in groupby(rows, key=lambda row: row.epsilon):
         cells = [f"{_draws(row.draws)}{_time(row.seconds)}" for row in group]

@@ -75,6 +75,8 @@ class Subject(ABC):
     """Whether it can be asked again, beside what the audit draws."""
     ordered = True
     """Whether its outputs come in the order in which they were drawn."""
+    said = ""
+    """The words of an exception that it raised."""
     largest_call = 1 << 16
     """Outputs that it is asked for at most."""
 
@@ -164,7 +166,9 @@ class PythonFunction(Subject):
         self._sides[side].order("answer", **order)
 
     def answer(self, side: int) -> Outputs:
-        return self._sides[side].frame()
+        made = self._sides[side].frame()
+        self.said = self.said or self._sides[side].said
+        return made
 
     def twins(self, condition: str, count: int, seed: int) -> list[Outputs] | None:
         process = self._sides[0]
@@ -205,7 +209,9 @@ class Callback(Subject):
 
     def answer(self, side: int) -> Outputs:
         try:
-            return decoded(*self._subject.answer(self._values[side], *self._asked[side]))
+            header, payload = self._subject.answer(self._values[side], *self._asked[side])
+            self.said = self.said or _one_line(header["said"])
+            return decoded(header, payload)
         except _subject.Unfit as error:
             raise SubjectError(f"draw: {error}") from error
         except _subject.CallFailed as error:
@@ -249,6 +255,7 @@ class _Process:
             os.close(answers)
         self._orders, self._answers = own_orders, own_answers
         self._unread = bytearray()
+        self.said = ""
 
     def start(self) -> None:
         header = self._header()
@@ -290,6 +297,7 @@ class _Process:
         return header
 
     def _outputs(self, header: dict[str, Any]) -> Outputs:
+        self.said = self.said or _one_line(header["said"])
         while len(self._unread) < header["bytes"]:
             self._fetch(1 << 20)
         payload = bytes(self._unread[: header["bytes"]])

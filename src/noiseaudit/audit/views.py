@@ -81,7 +81,7 @@ class View(ABC):
     about = "output"
 
 
-_SHOWN = 8
+_SHOWN = 5
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from noiseaudit import stats
 from noiseaudit.figures import style
@@ -160,7 +160,7 @@ def _losses(ax: Axes, verdict: Mapping[str, Any]) -> None:
         [float(bound.estimate) if b else math.nan for bound, b in zip(bounds, right, strict=True)]
     )
     claimed = verdict["claim"].get("epsilon")
-    floor = (claimed or 1.0) / 30
+    floor = (claimed or 1.0) / 10
     top = 2 * max(
         [claimed or 0.0, verdict["epsilon_low"], *estimate[np.isfinite(estimate)], *low, floor * 10]
     )
@@ -216,6 +216,8 @@ def _mark(ax: Axes, value: float, label: str, colour: str, side: str) -> None:
 
 
 def _plain_log(ax: Axes) -> None:
+    """Plain numbers at 1, 2 and 5 of every decade."""
+    ax.yaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5)))
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.yaxis.set_minor_formatter(NullFormatter())
 
