@@ -322,13 +322,8 @@ def overview(rows: pd.DataFrame) -> Figure:
                 )
             if would == would:
                 ax.plot([min(would, _BEYOND)], [place], "|", color=style.GREY, markersize=9)
-        by = (
-            f", by {row['by']}"
-            if row["verdict"] == VIOLATES
-            else f": {row['by']}"
-            if row["by"] != "none"
-            else ""
-        )
+        joint = ": " if row["verdict"] != VIOLATES else ", on " if row["by"] == "paper" else ", by "
+        by = f"{joint}{row['by']}" if row["by"] != "none" else ""
         ax.annotate(
             f"{row['verdict']}{by}", (1.01, place), xycoords=("axes fraction", "data"),
             va="center", fontsize=8, color=INK[row["verdict"]],
@@ -350,7 +345,8 @@ def overview(rows: pd.DataFrame) -> Figure:
         fontsize=8,
     )
     ax.set_xscale("log")
-    ax.set_xlim(0.08, _BEYOND * 1.3)
+    farthest = max(10.0, *np.minimum((rows["certified"] / rows["claimed"]).fillna(0), _BEYOND))
+    ax.set_xlim(0.08, 1.5 * farthest)
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.plot([], [], "D", color=style.GREY, markersize=5, label="certified, beyond the claim")
     ax.plot([], [], "o", color=style.GREY, markersize=5, label="certified, within it")
