@@ -13,7 +13,7 @@ from specimens import SPECIMENS, B, F, V
 
 from noiseaudit.audit import cards, examination, opening, subjects
 
-HEALTHY_DRAWS, VECTORS = 40_000, 12_000
+HEALTHY_DRAWS, VECTORS = 30_000, 6000
 """Enough for each test: `scripts/measure_power.py` takes a million, again and again."""
 
 OWN_PROCESS = ("44", "45", "51")
