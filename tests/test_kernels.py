@@ -45,7 +45,7 @@ def equal_on(variant, scale, source_name, count):
 @pytest.mark.parametrize(
     "scale", [Fraction(3), Fraction(10), Fraction(32), Fraction(100), Fraction(7, 3)]
 )
-def test_a_hundred_thousand_draws_are_bit_equal_in_every_layer(variant, scale):
+def test_forty_thousand_draws_are_bit_equal_in_every_layer(variant, scale):
     assert equal_on(variant, scale, "pcg64", 40_000)
 
 
