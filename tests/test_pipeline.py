@@ -150,10 +150,10 @@ def test_certified_bounds_hold_for_every_output(losses):
 
 def test_every_figure_is_there_in_every_format(finished):
     for name in FIGURES:
-        stem = finished.folder / f"figures/{name}"
-        assert stem.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
-        assert stem.with_suffix(".svg").read_text().startswith("<?xml")
-        assert stem.with_suffix(".pdf").read_bytes().startswith(b"%PDF")
+        png, svg, pdf = (finished.folder / f"figures/{name}.{end}" for end in ("png", "svg", "pdf"))
+        assert png.read_bytes().startswith(b"\x89PNG")
+        assert svg.read_text().startswith("<?xml")
+        assert pdf.read_bytes().startswith(b"%PDF")
 
 
 @pytest.mark.parametrize(
