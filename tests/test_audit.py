@@ -662,6 +662,9 @@ def test_any_neighbour_can_be_written_down():
     assert found.as_dict()["neighbours"] == {"left": "{1}", "right": "{1, 2}"}
 
 
-def test_a_claim_that_nothing_could_break_is_not_judged():
-    found = verdict(lambda x, count, rng: rng.integers(0, 9, count), epsilon=40.0, draws=1500)
+@pytest.mark.parametrize(
+    "claim", [{"epsilon": 40.0}, {"epsilon": 1.0, "delta": 0.5}, {"epsilon": None, "mu": 20.0}]
+)
+def test_a_claim_that_nothing_could_break_is_not_judged(claim):
+    found = verdict(lambda x, count, rng: rng.integers(0, 9, count), **claim, draws=1500)
     assert found.verdict == noiseaudit.audit.UNJUDGED

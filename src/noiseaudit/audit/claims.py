@@ -15,8 +15,8 @@ from functools import cached_property
 import numpy as np
 from scipy import special
 
-LARGEST = 700.0
-"""Of a parameter: e to a larger power is no number."""
+LARGEST = 300.0
+"""Of a parameter, and of a curve's epsilons: the square of e to a larger power is no number."""
 
 _EPSILONS = 161
 """Points of a curve (ε, δ(ε)) at which it is tested."""

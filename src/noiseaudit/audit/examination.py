@@ -303,9 +303,8 @@ class Examination:
             needed = betting.pairs_needed(
                 self.setting.claim, 0.5, 0.0, self.wagers.shares[views.VALUES]
             )
-            reason = (
-                f"{self.draws} draws of either side found, {math.ceil(needed)} or more expected"
-            )
+            expected = f"{math.ceil(needed)} or more expected" if math.isfinite(needed) else _NEVER
+            reason = f"{self.draws} draws of either side found, {expected}"
         elif self.setting.law is not None and self.fit is None:
             reason = f"{self.draws} draws of either side found, too few to test the law"
         return replace(verdict, verdict=UNJUDGED, by=reason, also=()) if reason else None
