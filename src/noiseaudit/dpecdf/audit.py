@@ -352,6 +352,9 @@ ATTACKS = (
 
 REFUSED, DROPPED, UNSEEN = "refused", "rows dropped", "nothing to see"
 
+EXCEEDS = "exceeds epsilon"
+"""What would violate a claim, where the text warns or is silent: there is none to violate."""
+
 
 _HARDENED_DOES = {
     NOTHING: "keeps what its report states",
@@ -411,9 +414,10 @@ def row(counted: tuple, alpha: float) -> dict[str, float | str]:
     dict
         Among others ``loss loss_low loss_high`` (of the event), ``detectable_epsilon`` (the smallest
         loss that would have been certified as beyond the claim, at an event of even chances) and
-        ``verdict``: `NOTHING`, `VIOLATES` (the certified bound exceeds the claim), `DROPPED` (no privacy
-        is lost, but rows that should count do not), `UNJUDGED` (too few releases to tell that),
-        `UNSEEN` (the event never came on either data set) or `REFUSED`.
+        ``verdict``: `NOTHING`, `VIOLATES` or `EXCEEDS` (the certified bound exceeds what is claimed, or
+        epsilon where nothing is), `DROPPED` (no privacy is lost, but rows that should count do not),
+        `UNJUDGED` (too few releases to tell that), `UNSEEN` (the event never came on either data
+        set) or `REFUSED`.
     """
     (attack,) = [each for each in ATTACKS if each.name == counted.attack]
     hardened = counted.subject == Hardened.name
@@ -422,7 +426,8 @@ def row(counted: tuple, alpha: float) -> dict[str, float | str]:
     loss, verdict, detectable = stats.Loss(nan, nan, nan), REFUSED, nan
     if counted.repeats:
         loss = stats.event_loss(counted.seen, counted.seen_neighbour, counted.repeats, alpha)
-        verdict = VIOLATES if loss.low > claimed else UNJUDGED if np.isnan(claimed) else NOTHING
+        broken = VIOLATES if hardened or attack.promised != NO_PROMISE else EXCEEDS
+        verdict = broken if loss.low > claimed else UNJUDGED if np.isnan(claimed) else NOTHING
         if loss.high < attack.implied * counted.epsilon:
             verdict = DROPPED
         if counted.seen == counted.seen_neighbour == 0:

@@ -110,6 +110,7 @@ def errors(rows: pd.DataFrame) -> Figure:
 
 _VERDICTS = {
     VIOLATES: style.FAULTY,
+    audit.EXCEEDS: style.FAULTY,
     NOTHING: style.FIXED,
     audit.DROPPED: style.ORANGE,
     audit.REFUSED: style.GREY,
@@ -178,5 +179,11 @@ def _draw_attack(ax: Axes, place: int, row: tuple) -> None:
     else:
         text = f"{row.verdict}: loss {row.loss:+.2f}".replace("-", "−")
     ax.annotate(
-        text, (0.0135, place), xytext=(0, 9), textcoords="offset points", fontsize=8, color=colour
+        text,
+        (0.0135, place),
+        xytext=(0, 9),
+        textcoords="offset points",
+        fontsize=8,
+        color=colour,
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
     )
