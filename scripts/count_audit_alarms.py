@@ -41,9 +41,7 @@ def count_audit_alarms(specimens: Path, audits: int, draws: int, seed: int, tabl
 def is_flagged(specimen: object, module: dict, alpha: float, draws: int, seed: int) -> bool:
     (setting,) = cards.of(specimen.card | {"draws": draws}, Path.cwd(), "specimen").settings()
     draw = module[specimen.draw]
-    subject = subjects.Callback(
-        lambda x, count, rng: draw(x, count, rng, **specimen.arguments), specimen.neighbours
-    )
+    subject = subjects.Callback(draw, specimen.neighbours, specimen.arguments)
     found = examination.examine(setting, subject, alpha, seed)
     return found.verdict in (verdicts.VIOLATES, verdicts.WRONG_LAW) or bool(found.unsafe)
 

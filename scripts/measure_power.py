@@ -45,9 +45,7 @@ def found_after(
     content = specimen.card | {"draws": min(draws, specimen.draws)}
     (setting,) = cards.of(content, Path.cwd(), "specimen").settings()
     draw = module[specimen.draw]
-    subject = subjects.Callback(
-        lambda x, count, rng: draw(x, count, rng, **specimen.arguments), specimen.neighbours
-    )
+    subject = subjects.Callback(draw, specimen.neighbours, specimen.arguments)
     found = examination.found_after(setting, subject, alpha, seed)
     bar.update()
     return np.inf if found is None else float(found)

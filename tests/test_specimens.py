@@ -35,10 +35,7 @@ def test_the_truth_is_found(specimen):
             verdict = examination.examine(setting, subject, seed=5)
     else:
         draw = getattr(specimens, specimen.draw)
-        arguments = specimen.arguments
-        subject = subjects.Callback(
-            lambda x, count, rng: draw(x, count, rng, **arguments), specimen.neighbours
-        )
+        subject = subjects.Callback(draw, specimen.neighbours, specimen.arguments)
         verdict = examination.examine(setting, subject, seed=5)
     assert verdict.verdict == (V if specimen.truth == B else specimen.truth), verdict
     assert specimen.by in ("", verdict.by)

@@ -14,3 +14,12 @@ UNJUDGED = "cannot be judged"
 
 SEVERITY = (VIOLATES, WRONG_LAW, UNJUDGED, NOTHING)
 """From the gravest on."""
+
+
+def headline(verdict: str, by: str) -> str:
+    """A verdict and what shows it, in one phrase."""
+    if not by:
+        return verdict
+    if verdict == VIOLATES:
+        return f"{verdict}, on paper" if by == "paper" else f"{verdict}, by {by}"
+    return f"{verdict}: {by}"

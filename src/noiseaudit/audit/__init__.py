@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -95,7 +96,7 @@ def audit(
     if not isinstance(draw, str):
         # Values of this process need not be such as a card could hold.
         (setting,) = cards.of(content, Path.cwd(), name).settings()
-        setting = cards.with_neighbours(setting, left, right)
+        setting = replace(setting, left=left, right=right)
         return examine(setting, subjects.Callback(draw, (left, right)), alpha, seed)
     content["neighbours"] = {"left": left, "right": right}
     (setting,) = cards.of(content, Path.cwd(), name).settings()

@@ -70,14 +70,6 @@ class Card:
     content: Mapping[str, Any]
     folder: Path
 
-    @property
-    def description(self) -> str:
-        return self.content.get("description", "")
-
-    @property
-    def source(self) -> str:
-        return self.content.get("source", "")
-
     def settings(self, draws: int | None = None, seconds: float | None = None) -> list[Setting]:
         """The audits of the card, with other limits if they are given.
 
@@ -177,11 +169,6 @@ def at(card: Card, place: int, draws: int, seconds: float | None = None) -> Sett
         raise CardError(f"{card.name}: setting {place} asked for, {len(settings)} found")
     setting = settings[place]
     return replace(setting, draws=min(setting.draws, draws))
-
-
-def with_neighbours(setting: Setting, left: Any, right: Any) -> Setting:  # noqa: ANN401 - any value
-    """The same between other inputs."""
-    return replace(setting, left=left, right=right)
 
 
 def _is_huge(value: Any) -> bool:  # noqa: ANN401 - any JSON value

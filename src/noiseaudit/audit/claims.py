@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
 
 import numpy as np
 from scipy import special
@@ -23,6 +23,8 @@ _EPSILONS = 161
 
 _ORDERS = 1 + np.logspace(-3, 5, 641)
 """Rényi orders over which a zCDP claim's delta is minimised; any one of them gives a valid delta."""
+
+_CONVERSION = _ORDERS * np.log1p(-1 / _ORDERS) - np.log(_ORDERS - 1)
 
 
 class ClaimError(ValueError):
@@ -103,15 +105,16 @@ class Concentrated(Claim):
         return self.rho
 
     def lines(self, parameter: float) -> tuple[np.ndarray, np.ndarray]:
-        epsilons = _curve(parameter + 12 * math.sqrt(parameter))
-        a = _ORDERS
-        with np.errstate(over="ignore"):
-            logs = (a - 1) * (a * parameter - epsilons[:, None]) + self._conversion
-        return epsilons, np.exp(np.minimum(logs.min(axis=1), 0.0))
+        return _converted(parameter)
 
-    @cached_property
-    def _conversion(self) -> np.ndarray:
-        return _ORDERS * np.log1p(-1 / _ORDERS) - np.log(_ORDERS - 1)
+
+@lru_cache(maxsize=8)
+def _converted(rho: float) -> tuple[np.ndarray, np.ndarray]:
+    """Kept, since every ranking of events asks for the claimed one's."""
+    epsilons = _curve(rho + 12 * math.sqrt(rho))
+    with np.errstate(over="ignore"):
+        logs = (_ORDERS - 1) * (_ORDERS * rho - epsilons[:, None]) + _CONVERSION
+    return epsilons, np.exp(np.minimum(logs.min(axis=1), 0.0))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from scipy import special
 
 from noiseaudit import stats
 from noiseaudit.audit.outputs import Outputs
@@ -71,12 +70,11 @@ class Pairing:
         found = []
         for side, tables in zip(("left", "right"), self._tables, strict=True):
             for place, table in enumerate(tables):
-                if (statistic := _independence(table)) is not None:
-                    pvalue = float(special.chdtrc(statistic[1], statistic[0]))
+                if (test := stats.independence(table)) is not None:
                     name = (
                         f"coordinates {place - 1} and {place}" if place else "consecutive outputs"
                     )
-                    found.append((pvalue, f"{name} on the {side}", *statistic))
+                    found.append((test.pvalue, f"{name} on the {side}", test.statistic, test.dof))
         if not found:
             return None
         pvalue, pair, chi2, dof = min(found)
@@ -87,14 +85,3 @@ def _grouped(counts: np.ndarray) -> np.ndarray:
     """The group of each cell: in order, an equal share of the outputs in each as far as cells allow."""
     before = np.cumsum(counts) - counts / 2
     return np.minimum((before / max(counts.sum(), 1) * GROUPS).astype(np.int64), GROUPS - 1)
-
-
-def _independence(table: np.ndarray) -> tuple[float, int] | None:
-    table = table[table.any(axis=1)][:, table.any(axis=0)]
-    if min(table.shape) < 2:
-        return None
-    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
-    if expected.min() < stats.POOLED_MINIMUM:
-        return None
-    dof = (table.shape[0] - 1) * (table.shape[1] - 1)
-    return float(np.sum((table - expected) ** 2 / expected)), dof

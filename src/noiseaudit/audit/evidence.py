@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from noiseaudit.audit import views
-
-if TYPE_CHECKING:
-    from noiseaudit.audit.examination import Examination
+from noiseaudit.audit.fit import Fitting
+from noiseaudit.audit.search import Tally
 
 MOST_CELLS = 320
 """Of a histogram."""
 
 
-def gathered(examination: Examination) -> dict[str, Any]:
+def gathered(tallies: Sequence[Tally], fitting: Fitting | None) -> dict[str, Any]:
     """Histograms of both sides, of the noise against its law, and of the lowest set bits."""
-    tallies = examination.wagers.tallies
     values = [t for t in tallies if t.view.question == views.VALUES]
     bits = [t for t in tallies if _is_of_bits(t.view)]
     return {
         "outputs": _histogram(_telling(values)) if values else None,
-        "law": _against_law(examination.fitting) if examination.fitting else None,
+        "law": _against_law(fitting) if fitting else None,
         "bits": _bits(bits[0]) if bits else None,
     }
 
@@ -31,12 +30,12 @@ def _is_of_bits(view: views.View) -> bool:
     return isinstance(getattr(view, "view", view), views.LowestBit)
 
 
-def _telling(tallies: list[Any]) -> Any:  # noqa: ANN401
+def _telling(tallies: Sequence[Tally]) -> Tally:
     """The view to draw: of scalars the first, of vectors the one on which the sides differ most."""
     if not isinstance(tallies[0].view, views.Feature):
         return tallies[0]
 
-    def distance(tally: Any) -> float:  # noqa: ANN401
+    def distance(tally: Tally) -> float:
         counts = tally.counts / np.maximum(tally.counts.sum(axis=1, keepdims=True), 1)
         kept = [0, *np.linspace(1, counts.shape[1] - 1, 33).astype(int)]
         reached = np.cumsum(counts, axis=1)[:, kept]
@@ -45,7 +44,7 @@ def _telling(tallies: list[Any]) -> Any:  # noqa: ANN401
     return max(tallies, key=distance)
 
 
-def _histogram(tally: Any) -> dict[str, Any]:  # noqa: ANN401
+def _histogram(tally: Tally) -> dict[str, Any]:
     view = tally.view
     inner = getattr(view, "view", view)
     counts = tally.counts
@@ -100,7 +99,7 @@ def _bins(view: views.Bins, counts: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _against_law(fitting: Any) -> dict[str, Any]:  # noqa: ANN401
+def _against_law(fitting: Fitting) -> dict[str, Any]:
     cells, counts = fitting.cells, fitting.counts
     expected = cells.probabilities * counts.sum()
     enough = np.flatnonzero(expected[1:-1] >= 5) + 1
@@ -120,7 +119,7 @@ def _against_law(fitting: Any) -> dict[str, Any]:  # noqa: ANN401
     }
 
 
-def _bits(tally: Any) -> dict[str, Any]:  # noqa: ANN401
+def _bits(tally: Tally) -> dict[str, Any]:
     size = views.EXPONENTS.size
     by_exponent = tally.counts[:, 1:].reshape(2, -1, size).sum(axis=1)
     seen = np.flatnonzero(by_exponent.any(axis=0))

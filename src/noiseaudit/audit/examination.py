@@ -115,7 +115,7 @@ class Examination:
         self._dependence_looks = _Looks(alpha * PARTS["dependence"])
         self._next_look = _FIRST_LOOK
         self._wrong_after: int | None = None
-        self.width, self.said = 0, ""
+        self.width = 0
 
     def add(self, sides: tuple[Outputs, Outputs]) -> None:
         """Learn from more pairs, up to the limit."""
@@ -197,25 +197,21 @@ class Examination:
         first, *others = ((t.view, t.counts) for t in (own[0], *coordinates))
         self.pairing = dependence.Pairing(first, others)
 
-    def verdict(self, seconds: float, cut_short: str = "") -> Verdict:
-        """What was found, with all that shows it."""
+    def verdict(self, seconds: float, cut_short: str = "", said: str = "") -> Verdict:
+        """What was found, with all that shows it; ``said`` are the words of an exception."""
         setting, claim = self.setting, self.setting.claim
         paid = (
             paper.paid(setting.law, claim, setting.left, setting.right, self.width)
             if setting.law and claim
             else None
         )
-        broken = self._ordered(paid)
+        bounds = {question: self.wagers.certified(question) for question in wagering.QUESTIONS}
+        broken = self._ordered(paid, bounds)
         question = next((q for q in broken if q in wagering.QUESTIONS), views.VALUES)
-        asked = claim or _UNCLAIMED
-        certified = max(map(self.wagers.certified, wagering.QUESTIONS))
-        delta = claim.delta if isinstance(claim, Approximate) else 0.0
-        pure = Approximate(1.0, delta)
-        epsilon_low = (
-            certified
-            if isinstance(asked, Approximate)
-            else max(self.wagers.certified(question, pure) for question in wagering.QUESTIONS)
-        )
+        certified = epsilon_low = max(bounds.values())
+        if claim and not isinstance(claim, Approximate):
+            pure = Approximate(1.0)
+            epsilon_low = max(self.wagers.certified(q, pure) for q in wagering.QUESTIONS)
         best = self._told(question)
         found = self._found(broken)
         verdict = Verdict(
@@ -240,20 +236,20 @@ class Examination:
             failures={name: tuple(came) for name, came in sorted(self.failures.items())},
             neighbours={"left": setting.left, "right": setting.right},
             record=self._record(),
-            evidence=evidence.gathered(self),
+            evidence=evidence.gathered(self.wagers.tallies, self.fitting),
             cut_short=cut_short,
             **best,
             **self._detectable(best),
             **found,
         )
-        return self._unjudged(verdict) or verdict
+        return self._unjudged(verdict, said) or verdict
 
-    def _ordered(self, paid: float | None) -> list[str]:
+    def _ordered(self, paid: float | None, bounds: dict[str, float]) -> list[str]:
         """What breaks the claim, what says most first."""
         broken = [why for why in ("repeats", *REASONS) if why in self.broken]
         if "dependence" in self.wrong:  # bets take each pair for a fresh one
             broken = [why for why in broken if why == "repeats"]
-        if self._bits_add_nothing(broken):
+        if self._bits_add_nothing(broken, bounds):
             broken.remove(views.LOWEST_BITS)
         claim = self.setting.claim
         if claim and paid is not None and not paper.keeps(paid, claim):
@@ -269,13 +265,12 @@ class Examination:
             return 0
         return min(ENOUGH_REPEATS, self.draws) if "repeats" in broken else self._wrong_after
 
-    def _bits_add_nothing(self, broken: list[str]) -> bool:
+    def _bits_add_nothing(self, broken: list[str], bounds: dict[str, float]) -> bool:
         """Whether the lowest bits, which are seen by place, tell no more than the places alone."""
         others = [why for why in broken if why in (views.VALUES, views.FAILURES)]
         if views.LOWEST_BITS not in broken or not others:
             return False
-        bits, *rest = (self.wagers.certified(q) for q in (views.LOWEST_BITS, *others))
-        return bits <= _CLEARLY * max(rest)
+        return bounds[views.LOWEST_BITS] <= _CLEARLY * max(bounds[why] for why in others)
 
     def _found(self, broken: list[str]) -> dict[str, Any]:
         # The tests of the law, too, take each draw for a fresh one.
@@ -292,11 +287,11 @@ class Examination:
             return {"verdict": WRONG_LAW, "by": wrong[0], "also": (*wrong[1:], *doubtful)}
         return {"verdict": NOTHING, "by": ""}
 
-    def _unjudged(self, verdict: Verdict) -> Verdict | None:
+    def _unjudged(self, verdict: Verdict, said: str) -> Verdict | None:
         """The verdict again where there is too little to judge by."""
         reason = ""
         if self._only_fails:
-            reason = f"every call fails on both sides ({self.said or ', '.join(self.failures)})"
+            reason = f"every call fails on both sides ({said or ', '.join(self.failures)})"
         elif verdict.verdict != NOTHING:
             return None
         elif self.setting.claim is not None and verdict.detectable is None:
@@ -454,8 +449,7 @@ def examine(
     if not under_way.draws:
         return unjudged(setting, cut_short or "no outputs", alpha, seed)
     under_way.end()
-    under_way.said = subject.said
-    found = under_way.verdict(time.monotonic() - started, cut_short)
+    found = under_way.verdict(time.monotonic() - started, cut_short, subject.said)
     return replace(found, versions=versions(subject), digests=digests(setting))
 
 

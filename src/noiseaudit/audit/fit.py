@@ -6,7 +6,7 @@ Everything that is tested is fixed by the law before any draw: the cells, the pe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
@@ -36,8 +36,6 @@ class Fit:
         Pearson's statistic of all cells, tails pooled.
     period : int or None
         By which outputs folded deviate most, where they do by any.
-    draws : int
-        Outputs of both sides.
     """
 
     test: str
@@ -46,7 +44,6 @@ class Fit:
     chi2: float
     dof: int
     period: int | None
-    draws: int
 
 
 class Fitting:
@@ -81,14 +78,14 @@ class Fitting:
         """All tests of what was counted; None while too little is expected anywhere."""
         total = int(self.counts.sum())
         expected = self.cells.probabilities * total
-        pooled = _pool(self.counts, expected)
-        if pooled is None and not self.impossible:
+        starts = stats.pool_neighbours(expected)
+        if starts is None and not self.impossible:
             return None
         tests: dict[str, float] = {}
         chi2, dof = 0.0, 0
-        if pooled is not None:
-            chi2, dof = _pearson(*pooled)
-            tests["chi-square of all cells"] = float(special.chdtrc(dof, chi2))
+        if starts is not None:
+            pooled = (np.add.reduceat(counts, starts) for counts in (self.counts, expected))
+            chi2, dof, tests["chi-square of all cells"] = astuple(stats.chi_square(*pooled))
         period, excess, folded = self._fold(total)
         tests["chi-square folded by a period"] = folded
         direction, tests["the middle half"] = self._spread(total)
@@ -104,7 +101,6 @@ class Fitting:
             chi2,
             dof,
             period if folded < _CLEAR and excess > _MOST * (chi2 - dof) else None,
-            total + self.impossible,
         )
 
     def _fold(self, total: int) -> tuple[int, float, float]:
@@ -121,11 +117,11 @@ class Fitting:
             due = np.bincount(cell, expected, d)
             if due.min() < stats.POOLED_MINIMUM:
                 break
-            statistic = float(np.sum((np.bincount(cell, inner, d) - due) ** 2 / due))
+            found = stats.chi_square(np.bincount(cell, inner, d), due)
             done += 1
-            smallest = min(smallest, float(special.chdtrc(d - 1, statistic)))
-            if (z := (statistic - d + 1) / np.sqrt(2 * d - 2)) > best:
-                best, period, excess = z, d, statistic - d + 1
+            smallest = min(smallest, found.pvalue)
+            if (z := (found.statistic - found.dof) / np.sqrt(2 * found.dof)) > best:
+                best, period, excess = z, d, found.statistic - found.dof
         return period, excess, min(1.0, smallest * done)
 
     def _spread(self, total: int) -> tuple[str, float]:
@@ -200,22 +196,3 @@ def _middle(probabilities: np.ndarray) -> np.ndarray:
     inside = np.zeros(probabilities.size, dtype=bool)
     inside[low : max(high, low + 1)] = True
     return inside
-
-
-def _pool(counts: np.ndarray, expected: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """Neighbouring cells joined until each expects enough; None where fewer than two are left."""
-    reached = np.cumsum(expected)
-    starts, place = [0], 0
-    while True:
-        before = reached[place - 1] if place else 0.0
-        place = int(np.searchsorted(reached, before + stats.POOLED_MINIMUM)) + 1
-        if place >= expected.size or reached[-1] - reached[place - 1] < stats.POOLED_MINIMUM:
-            break
-        starts.append(place)
-    if len(starts) < 2:
-        return None
-    return np.add.reduceat(counts, starts), np.add.reduceat(expected, starts)
-
-
-def _pearson(observed: np.ndarray, expected: np.ndarray) -> tuple[float, int]:
-    return float(np.sum((observed - expected) ** 2 / expected)), observed.size - 1

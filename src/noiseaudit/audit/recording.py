@@ -79,13 +79,10 @@ def _columns(sides: tuple[Outputs, Outputs]) -> dict[str, np.ndarray]:
         table = outputs.values if outputs.width else outputs.values[:, None]
         for place in range(table.shape[1]):
             columns[f"{side}_{place}"] = np.ascontiguousarray(table[:, place])
-        failed = np.where(outputs.failed, _FAILED, _LABELLED)
-        columns[f"{side}_mark"] = np.array(
-            [
-                kind + mark_name(n) if n else ""
-                for kind, n in zip(failed, outputs.marks, strict=True)
-            ]
-        )
+        numbers, which, inverse = np.unique(outputs.marks, return_index=True, return_inverse=True)
+        kinds = np.where(outputs.failed[which], _FAILED, _LABELLED)
+        names = [k + mark_name(n) if n else "" for k, n in zip(kinds, numbers, strict=True)]
+        columns[f"{side}_mark"] = np.array(names)[inverse]
     return columns
 
 

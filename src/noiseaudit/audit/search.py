@@ -17,7 +17,6 @@ from scipy import special
 from noiseaudit.audit import betting
 from noiseaudit.audit.betting import Event
 from noiseaudit.audit.claims import Claim
-from noiseaudit.audit.outputs import Outputs
 from noiseaudit.audit.views import LARGEST_PERIOD, Residues, View
 
 SHRINKAGES = (1.0, 8.0, 64.0)
@@ -25,8 +24,6 @@ SHRINKAGES = (1.0, 8.0, 64.0)
 
 _HEADS = np.geomspace(1e-5, 1, 128)
 """Shares of all outputs that the heads of a ranking hold."""
-
-SIDES = ("left", "right")
 
 
 @dataclass
@@ -43,10 +40,9 @@ class Tally:
     def empty(cls, view: View) -> Tally:
         return cls(view, np.zeros((2, 2, view.cells), dtype=np.int64))
 
-    def add(self, sides: tuple[Outputs, Outputs]) -> None:
-        """Count more pairs, every other one for either half."""
-        for side, outputs in enumerate(sides):
-            cells = self.view.code(outputs)
+    def add(self, sides: Sequence[np.ndarray]) -> None:
+        """Count more pairs, from their cells on either side, every other one for either half."""
+        for side, cells in enumerate(sides):
             for half in (0, 1):
                 self.halves[half, side] += np.bincount(cells[half::2], minlength=self.view.cells)
 
@@ -64,10 +60,6 @@ class Choice:
     members: np.ndarray
     event: Event
     merit: float
-
-    def holds(self, outputs: Outputs) -> np.ndarray:
-        """Which outputs are in the event, shape ``(n,)``."""
-        return self.members[self.view.code(outputs)]
 
 
 Ranking = Callable[[np.ndarray, np.ndarray], np.ndarray]

@@ -194,11 +194,18 @@ class Callback(Subject):
     draw : callable
         ``draw(value)``, ``draw(value, count)`` or ``draw(value, count, rng)``.
     values : pair
+    arguments : mapping
+        Handed to the function by name.
     """
 
-    def __init__(self, draw: Callable, values: tuple[Any, Any]) -> None:
+    def __init__(
+        self,
+        draw: Callable,
+        values: tuple[Any, Any],
+        arguments: Mapping[str, Any] | None = None,
+    ) -> None:
         try:
-            self._subject = _subject.Subject(draw, {})
+            self._subject = _subject.Subject(draw, arguments or {})
         except _subject.Unfit as error:
             raise SubjectError(f"draw: {error}") from error
         self._values, self._asked = values, [(0, 0, False)] * 2
@@ -708,13 +715,21 @@ class _Spawned(subprocess.Popen):
         self.stderr.close()
 
     def _kill_the_escaped(self) -> None:
-        """Children that left the session still carry its mark in their environment."""
-        mark = f"{_MARK}={self.mark}".encode()
-        for environment in Path("/proc").glob("[0-9]*/environ"):
-            with contextlib.suppress(OSError):
-                if mark in environment.read_bytes().split(b"\0"):
-                    os.kill(int(environment.parent.name), signal.SIGKILL)
+        """Children that left the session still carry its mark in their environment.
 
+        One that is just being started has none for a moment, so it is looked for twice.
+        """
+        mark = f"{_MARK}={self.mark}".encode()
+        for pause in (_STARTING, 0):
+            for environment in Path("/proc").glob("[0-9]*/environ"):
+                with contextlib.suppress(OSError):
+                    if mark in environment.read_bytes().split(b"\0"):
+                        os.kill(int(environment.parent.name), signal.SIGKILL)
+            time.sleep(pause)
+
+
+_STARTING = 0.02
+"""Seconds in which a process that was forked has an environment of its own."""
 
 _MARK = "NOISEAUDIT_SUBJECT"
 

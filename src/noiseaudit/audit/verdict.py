@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from noiseaudit.verdicts import NOTHING, SEVERITY, UNJUDGED, VIOLATES, WRONG_LAW
+from noiseaudit import verdicts
+from noiseaudit.verdicts import NOTHING, SEVERITY, VIOLATES, WRONG_LAW
 
 
 @dataclass(frozen=True)
@@ -112,12 +113,7 @@ class Verdict:
     @property
     def headline(self) -> str:
         """The verdict and what shows it."""
-        if self.verdict == UNJUDGED:
-            return f"{UNJUDGED}: {self.by}"
-        if self.verdict == VIOLATES and self.by == "paper":
-            return f"{VIOLATES}, on paper"
-        joint = ": " if self.verdict == WRONG_LAW else ", by "
-        return f"{self.verdict}{joint}{self.by}" if self.by else self.verdict
+        return verdicts.headline(self.verdict, self.by)
 
     @property
     def sentence(self) -> str:

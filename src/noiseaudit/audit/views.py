@@ -163,7 +163,7 @@ class Marks(View):
     """
 
     marks: tuple[int, ...]
-    about = "output"
+    unmarked, other = "a number", "another label"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cells", len(self.marks) + 3)
@@ -183,8 +183,8 @@ class Marks(View):
 
     def cell_name(self, cell: int) -> str:
         if cell == 1:
-            return "a number"
-        return mark_name(self.marks[cell - 2]) if cell < self.cells - 1 else "another label"
+            return self.unmarked
+        return mark_name(self.marks[cell - 2]) if cell < self.cells - 1 else self.other
 
 
 @dataclass(frozen=True)
@@ -192,15 +192,10 @@ class Failures(Marks):
     """A cell for every output that is one, and one for each kind of failure."""
 
     question = FAILURES
-    about = "the call's end"
+    about, unmarked, other = "the call's end", "an output", "another failure"
 
     def is_of_interest(self, outputs: Outputs) -> np.ndarray:
         return outputs.failed
-
-    def cell_name(self, cell: int) -> str:
-        if cell == 1:
-            return "an output"
-        return mark_name(self.marks[cell - 2]) if cell < self.cells - 1 else "another failure"
 
 
 @dataclass(frozen=True)

@@ -107,16 +107,19 @@ class Wagering:
         return betting.certified(self.records[question], claim or self.claim, self.shares[question])
 
     def _take(self, sides: tuple[Outputs, Outputs]) -> None:
+        coded = _Coded(sides)
         for question, wagers in self._wagers.items():
             for aim, choices in enumerate(wagers):
                 members = [
-                    choice.holds(outputs) if choice else np.zeros(len(outputs), dtype=bool)
-                    for outputs in sides
+                    choice.members[coded.by(choice.view)[side]]
+                    if choice
+                    else np.zeros(len(sides[side]), dtype=bool)
+                    for side in (0, 1)
                     for choice in choices
                 ]
                 self._counts[question][aim] += betting.count_pairs(members)
         for tally in self.tallies:
-            tally.add(sides)
+            tally.add(coded.by(tally.view))
         if self._keeps():
             for kept, outputs in zip(self._kept, sides, strict=True):
                 kept.append(outputs)
@@ -134,7 +137,7 @@ class Wagering:
             self.tallies = []
             for view in views.fitted(left[0], right[0]):
                 self.tallies.append(Tally.empty(view))
-                self.tallies[-1].add((left[0], right[0]))
+                self.tallies[-1].add([view.code(left[0]), view.code(right[0])])
             self.tallies += found
         if self.pairs >= max(_FIRST_SCAN, 2 * self._scanned):
             self._scanned = self.pairs
@@ -160,6 +163,19 @@ class Wagering:
         if left.width > 1:
             self.tallies = [t for t in self.tallies if not isinstance(t.view, views.Score)]
             self.tallies += [Tally.empty(view) for view in scores.trained(left, right)]
+
+
+class _Coded:
+    """Outputs of both sides in the cells of a view: a view that is bet on and counted codes them once."""
+
+    def __init__(self, sides: tuple[Outputs, Outputs]) -> None:
+        self._sides = sides
+        self._cells: dict[int, list[np.ndarray]] = {}
+
+    def by(self, view: views.View) -> list[np.ndarray]:
+        if id(view) not in self._cells:
+            self._cells[id(view)] = [view.code(outputs) for outputs in self._sides]
+        return self._cells[id(view)]
 
 
 def shares_of(alpha: float) -> dict[str, float]:

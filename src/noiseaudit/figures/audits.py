@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from noiseaudit import stats
 from noiseaudit.figures import style
-from noiseaudit.verdicts import NOTHING, UNJUDGED, VIOLATES, WRONG_LAW
+from noiseaudit.verdicts import NOTHING, UNJUDGED, VIOLATES, WRONG_LAW, headline
 
 if TYPE_CHECKING:
     import pandas as pd  # what draws one audit needs no tables
@@ -32,6 +32,9 @@ INK = COLOURS | {WRONG_LAW: "#9A6700"}
 
 _LONGEST_TITLE = 110
 
+_FEWEST_CELLS = 3
+"""Of a law, to be drawn: with fewer, its p-value says as much."""
+
 
 @style.applied()
 def evidence(verdict: Mapping[str, Any]) -> Figure:
@@ -46,7 +49,7 @@ def evidence(verdict: Mapping[str, Any]) -> Figure:
     panels: list[tuple[Callable[[Axes, Mapping[str, Any]], None], Any]] = []
     if shown.get("outputs"):
         panels += [(_outputs, verdict), (_losses, verdict)]
-    if shown.get("law") and shown["law"]["x"]:
+    if shown.get("law") and len(shown["law"]["x"]) >= _FEWEST_CELLS:
         panels.append((_residuals, verdict))
     if shown.get("bits") and shown["bits"]["exponents"]:
         panels.append((_bits, verdict))
@@ -73,14 +76,13 @@ def _entitle(figure: Figure | SubFigure, verdict: Mapping[str, Any]) -> None:
 
 
 def _headline(verdict: Mapping[str, Any]) -> str:
-    by = f" ({verdict['by']})" if verdict["by"] else ""
     bound = ""
     if verdict["claimed"] is not None and verdict["draws"]:
         parameter = next(iter(verdict["claim"]))
         bound = (
             f"; {parameter} ≥ {verdict['certified']:.3g} certified, {verdict['claimed']:g} claimed"
         )
-    return f"{verdict['verdict']}{by}{bound}"
+    return headline(verdict["verdict"], verdict["by"]) + bound
 
 
 def _outputs(ax: Axes, verdict: Mapping[str, Any]) -> None:
@@ -145,6 +147,7 @@ def _losses(ax: Axes, verdict: Mapping[str, Any]) -> None:
     if "names" in shown:
         x = np.arange(left.size)
         _name_places(ax, shown["names"])
+        ax.set_xlim(-0.6, left.size - 0.4)
     else:
         edges = np.array(shown["edges"])
         x = (edges[:-1] + edges[1:]) / 2
@@ -322,10 +325,9 @@ def overview(rows: pd.DataFrame) -> Figure:
                 )
             if would == would:
                 ax.plot([min(would, _BEYOND)], [place], "|", color=style.GREY, markersize=9)
-        joint = ": " if row["verdict"] != VIOLATES else ", on " if row["by"] == "paper" else ", by "
-        by = f"{joint}{row['by']}" if row["by"] != "none" else ""
         ax.annotate(
-            f"{row['verdict']}{by}", (1.01, place), xycoords=("axes fraction", "data"),
+            headline(row["verdict"], "" if row["by"] == "none" else row["by"]),
+            (1.01, place), xycoords=("axes fraction", "data"),
             va="center", fontsize=8, color=INK[row["verdict"]],
         )  # fmt: skip
     names = [
