@@ -347,7 +347,7 @@ def _content(
 def _audited(setting: Setting, alpha: float, seed: int) -> Verdict:
     from tqdm import tqdm  # noqa: PLC0415
 
-    from noiseaudit.audit import examination, opening, subjects  # noqa: PLC0415
+    from noiseaudit.audit import examination, opening, processes  # noqa: PLC0415
     from noiseaudit.audit.laws import LawError  # noqa: PLC0415
 
     title = f"{setting.card} {setting.name}".strip()
@@ -357,9 +357,9 @@ def _audited(setting: Setting, alpha: float, seed: int) -> Verdict:
     try:
         with bar, opening.subject(setting, seed) as subject:
             return examination.examine(setting, subject, alpha, seed, bar.update)
-    except (subjects.SubjectError, LawError) as error:
+    except (processes.SubjectError, LawError) as error:
         raise BadInput(f"{title}: {error}") from error
-    except subjects.Unjudgeable as error:  # it never started
+    except processes.Unjudgeable as error:  # it never started
         return examination.unjudged(setting, str(error), alpha, seed)
 
 
@@ -434,12 +434,12 @@ def plan(excesses: tuple[float, ...], as_json: bool, alpha: float, seed: int, **
 
 
 def _speed(setting: Setting, seed: int) -> float:
-    from noiseaudit.audit import opening, planning, subjects  # noqa: PLC0415
+    from noiseaudit.audit import opening, planning, processes  # noqa: PLC0415
 
     try:
         with opening.subject(setting, seed) as subject:
             return planning.speed(subject, seed)
-    except (subjects.SubjectError, subjects.Unjudgeable) as error:
+    except (processes.SubjectError, processes.Unjudgeable) as error:
         raise BadInput(f"{setting.card}: {error}") from error
 
 

@@ -17,7 +17,7 @@ from noiseaudit.audit.cards import CardError
 from noiseaudit.audit.claims import ClaimError
 from noiseaudit.audit.examination import ALPHA, examine
 from noiseaudit.audit.laws import LawError
-from noiseaudit.audit.subjects import SubjectError
+from noiseaudit.audit.processes import SubjectError
 from noiseaudit.audit.verdict import Verdict
 from noiseaudit.verdicts import NOTHING, UNJUDGED, VIOLATES, WRONG_LAW
 

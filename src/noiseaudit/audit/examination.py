@@ -37,7 +37,8 @@ from noiseaudit.audit.cards import Setting
 from noiseaudit.audit.claims import Approximate
 from noiseaudit.audit.freshness import Freshness
 from noiseaudit.audit.outputs import Outputs, mark_name
-from noiseaudit.audit.subjects import OutOfTime, Stream, Subject, Unjudgeable
+from noiseaudit.audit.processes import OutOfTime, Unjudgeable
+from noiseaudit.audit.subjects import Stream, Subject
 from noiseaudit.audit.verdict import Verdict
 from noiseaudit.verdicts import NOTHING, UNJUDGED, VIOLATES, WRONG_LAW
 

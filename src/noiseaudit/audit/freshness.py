@@ -14,7 +14,8 @@ from scipy import special
 
 from noiseaudit import stats
 from noiseaudit.audit.outputs import Outputs
-from noiseaudit.audit.subjects import Subject, Unjudgeable
+from noiseaudit.audit.processes import Unjudgeable
+from noiseaudit.audit.subjects import Subject
 
 RUN = 512
 """Outputs of each run."""

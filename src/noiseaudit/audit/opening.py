@@ -8,7 +8,8 @@ from pathlib import Path
 
 from noiseaudit import wheels
 from noiseaudit.audit.cards import Setting
-from noiseaudit.audit.subjects import Clock, Program, PythonFunction, Samples, Subject, SubjectError
+from noiseaudit.audit.processes import SubjectError
+from noiseaudit.audit.subjects import Clock, Program, PythonFunction, Samples, Subject
 
 SITES = "NOISEAUDIT_SITES"
 """Names the folder where what cards require is installed; by default it is in the user's cache."""

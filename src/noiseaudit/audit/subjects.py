@@ -7,47 +7,35 @@ that it started.
 from __future__ import annotations
 
 import contextlib
-import csv
-import hashlib
 import json
 import os
 import select
-import signal
 import subprocess
 import sys
-import threading
 import time
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
 from noiseaudit.audit import _subject
 from noiseaudit.audit.outputs import Outputs, mark
+from noiseaudit.audit.processes import (
+    OutOfTime,
+    SubjectError,
+    Unjudgeable,
+    one_line,
+    spawn,
+)
+from noiseaudit.audit.samples import coordinate, parsed, read
 
 FIRST_CALL = 1024
 """Outputs that a subject is asked for at first; each call asks for four times as many."""
 
 LARGEST_ANSWER = 1 << 28
 """Bytes of one answer of a subject."""
-
-_WORDS = 2000
-"""Bytes of a subject's last words that are kept."""
-
-
-class SubjectError(ValueError):
-    """The subject is not what the card says it is: bad input."""
-
-
-class Unjudgeable(ValueError):
-    """The subject gives no outputs that could be judged: it hangs, dies, or only fails."""
-
-
-class OutOfTime(Unjudgeable):
-    """The time limit has passed."""
 
 
 class CallFailed(Unjudgeable):
@@ -217,7 +205,7 @@ class Callback(Subject):
     def answer(self, side: int) -> Outputs:
         try:
             header, payload = self._subject.answer(self._values[side], *self._asked[side])
-            self.said = self.said or _one_line(header["said"])
+            self.said = self.said or one_line(header["said"])
             return decoded(header, payload)
         except _subject.Unfit as error:
             raise SubjectError(f"draw: {error}") from error
@@ -252,7 +240,7 @@ class _Process:
         command = [str(interpreter), "-s", _subject.__file__, str(orders), str(answers)]
         command += [place, str(folder), json.dumps(arguments)]
         try:
-            self._process = _spawn(command, folder, sites, pass_fds=(orders, answers))
+            self._process = spawn(command, folder, sites, pass_fds=(orders, answers))
         except SubjectError:
             os.close(own_orders)
             os.close(own_answers)
@@ -294,7 +282,7 @@ class _Process:
         header = json.loads(self._unread[:end])
         del self._unread[: end + 1]
         if "unfit" in header:
-            raise SubjectError(f"{self._place}: {_one_line(header['unfit'])}")
+            raise SubjectError(f"{self._place}: {one_line(header['unfit'])}")
         if "failed" in header:
             raise CallFailed(header["failed"])
         if header["bytes"] > LARGEST_ANSWER:
@@ -304,7 +292,7 @@ class _Process:
         return header
 
     def _outputs(self, header: dict[str, Any]) -> Outputs:
-        self.said = self.said or _one_line(header["said"])
+        self.said = self.said or one_line(header["said"])
         while len(self._unread) < header["bytes"]:
             self._fetch(1 << 20)
         payload = bytes(self._unread[: header["bytes"]])
@@ -338,13 +326,6 @@ def _with_exceptions(outputs: Outputs, raised: Sequence[tuple[int, str]]) -> Out
     for place, name in raised:
         outputs.marks[place] = mark(name, failure=True)
     return outputs
-
-
-def coordinate(one: float | str | bool | None) -> float:
-    """A coordinate of a vector as a number: the same for the same text, far from most numbers."""
-    if isinstance(one, int | float):
-        return float(one)
-    return float(int.from_bytes(hashlib.blake2b(str(one).encode(), digest_size=6).digest(), "big"))
 
 
 class Program(Subject):
@@ -410,7 +391,7 @@ class _Printing:
 
     def __init__(self, command: Sequence[str], folder: Path, count: int, clock: Clock) -> None:
         self._command, self._count, self._clock = command, count, clock
-        self._process = _spawn(command, folder, (), stdout=subprocess.PIPE)
+        self._process = spawn(command, folder, (), stdout=subprocess.PIPE)
 
     def outputs(self) -> Outputs:
         content, pipe = bytearray(), self._process.stdout
@@ -437,71 +418,6 @@ class _Printing:
 _LONGEST_LINE = 4096
 
 
-def parsed(content: bytes, count: int | None, source: str) -> Outputs:
-    """Outputs from text, one a line: integers, doubles, words or, apart by commas, vectors.
-
-    Raises
-    ------
-    SubjectError
-        If there are not ``count`` lines, or some hold more numbers than others.
-    """
-    lines = content.count(b"\n") + (not content.endswith(b"\n") and content != b"")
-    if count is not None and lines != count:
-        raise SubjectError(f"{source}: {lines} lines found, {count} expected")
-    width = content[: content.find(b"\n")].count(b",") + 1 if lines else 1
-    for dtype in (np.int64, np.float64):
-        with contextlib.suppress(ValueError):
-            flat = _numbers(content, dtype, width)
-            if flat.size == lines * width:
-                return Outputs.of(flat.reshape(lines, width) if width > 1 else flat)
-    try:
-        text = content.decode().splitlines()
-    except UnicodeDecodeError as error:
-        raise SubjectError(f"{source}: text in UTF-8 expected ({error})") from error
-    rows = list(csv.reader(text)) if width > 1 else [[line] for line in text]
-    if len({len(row) for row in rows}) > 1 or len(rows) != lines:
-        raise SubjectError(
-            f"{source}: lines of different length found, vectors of one length expected"
-        )
-    if width == 1:
-        return Outputs.of_scalars([_scalar(row[0]) for row in rows])
-    numbers = [coordinate(_scalar(word)) for row in rows for word in row]
-    return Outputs.of(np.array(numbers).reshape(lines, width))
-
-
-def _scalar(word: str) -> float | str | bool | None:
-    """What a word in a file means: a number, True, False, None, or itself."""
-    if word in _CONSTANTS:
-        return _CONSTANTS[word]
-    try:
-        return float(word)
-    except ValueError:
-        return word
-
-
-_CONSTANTS = {"True": True, "False": False, "None": None}
-
-
-def _numbers(content: bytes, dtype: type, width: int) -> np.ndarray:
-    """Raises ValueError where the content is not of that type throughout."""
-    if width > 1:
-        content = content.replace(b",", b"\n")
-    if dtype is np.int64 and content.translate(None, b"0123456789-+\n\r "):
-        raise ValueError("no integers")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", DeprecationWarning)  # what is left unread is no number
-        try:
-            numbers = np.fromstring(content, dtype=dtype, sep="\n")
-        except DeprecationWarning as error:
-            raise ValueError("no numbers") from error
-    if dtype is np.int64 and (np.abs(numbers) > _LARGEST_INTEGER).any():
-        raise ValueError("an integer that may have been cut to 64 bits")
-    return numbers
-
-
-_LARGEST_INTEGER = 2**62
-
-
 class Samples(Subject):
     """Two files of outputs, drawn by whoever wrote them: Parquet, CSV, ``.npy`` or text.
 
@@ -512,14 +428,12 @@ class Samples(Subject):
     repeatable = False
     ordered = False
 
-    def __init__(
-        self, files: tuple[str, str], folder: Path, seed: int, stdin: BinaryIO | None = None
-    ) -> None:
+    def __init__(self, files: tuple[str, str], folder: Path, seed: int) -> None:
         if files[0] == files[1]:
             raise SubjectError(f"samples: {files[0]} found for both sides, two files expected")
         self._left = []
         for side, name in enumerate(files):
-            found = read(name, folder, stdin)
+            found = read(name, folder)
             self._left.append(found[np.random.default_rng([seed, side]).permutation(len(found))])
         self._asked = [0, 0]
 
@@ -530,82 +444,6 @@ class Samples(Subject):
         given, rest = self._left[side][: self._asked[side]], self._left[side][self._asked[side] :]
         self._left[side] = rest
         return given
-
-
-def read(name: str, folder: Path, stdin: BinaryIO | None = None) -> Outputs:
-    """The outputs of a sample file; ``-`` is standard input, as text.
-
-    Raises
-    ------
-    SubjectError
-        If the file cannot be read, or holds no outputs.
-    """
-    path = folder / name
-    try:
-        if name == "-":
-            found = parsed((stdin or sys.stdin.buffer).read(), None, "standard input")
-        elif path.suffix == ".npy":
-            found = _of_array(np.load(path, allow_pickle=False), path)
-        elif path.suffix in (".parquet", ".pq"):
-            found = _from_parquet(path)
-        else:
-            content = path.read_bytes()
-            found = parsed(
-                _without_header(content) if path.suffix == ".csv" else content, None, str(path)
-            )
-    except FileNotFoundError as error:
-        raise SubjectError(f"{path}: no such file") from error
-    except (OSError, ValueError, EOFError, AttributeError) as error:
-        if isinstance(error, SubjectError):
-            raise
-        raise SubjectError(f"{path}: cannot be read ({_one_line(str(error))})") from error
-    if not len(found):
-        raise SubjectError(f"{path}: nothing found, outputs expected")
-    return found
-
-
-def _without_header(content: bytes) -> bytes:
-    """A CSV file's first line is a header where it holds no number and the second does."""
-    first, _, rest = content.partition(b"\n")
-    second = rest.partition(b"\n")[0]
-
-    def numeric(line: bytes) -> bool:
-        with contextlib.suppress(ValueError):
-            float(line.split(b",")[0])
-            return True
-        return False
-
-    return rest if rest and numeric(second) and not numeric(first) else content
-
-
-def _of_array(array: np.ndarray, path: Path) -> Outputs:
-    if array.ndim not in (1, 2) or array.dtype.kind not in "iufbU":
-        raise SubjectError(
-            f"{path}: an array of {array.dtype} with {array.ndim} axes found, "
-            "numbers with one or two expected"
-        )
-    if array.ndim == 1 and array.dtype.kind == "b":
-        return Outputs.of_booleans(array)
-    if array.dtype.kind == "U":
-        flat = [_scalar(word) for word in array.reshape(-1).tolist()]
-        if array.ndim == 1:
-            return Outputs.of_scalars(flat)
-        return Outputs.of(np.array([coordinate(one) for one in flat]).reshape(array.shape))
-    return Outputs.of(array.astype(np.float64 if array.dtype.kind == "f" else np.int64))
-
-
-def _from_parquet(path: Path) -> Outputs:
-    import pyarrow as pa  # noqa: PLC0415 - few audits read Parquet
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
-    try:
-        table = pq.read_table(path)
-    except pa.ArrowException as error:
-        raise SubjectError(f"{path}: cannot be read ({_one_line(str(error))})") from error
-    columns = [column.to_numpy() for column in table.columns]
-    if len(columns) == 1 and columns[0].dtype.kind == "O":
-        return Outputs.of_scalars(columns[0].tolist())
-    return _of_array(columns[0] if len(columns) == 1 else np.stack(columns, axis=1), path)
 
 
 class Stream:
@@ -670,97 +508,3 @@ def _require_width(found: int, expected: int) -> None:
         raise SubjectError(
             f"outputs: {told[0]} found after {told[1]}, outputs of one kind expected"
         )
-
-
-class _Spawned(subprocess.Popen):
-    """A process in a session of its own, whose last words are kept and whose children die with it."""
-
-    def listen(self) -> None:
-        self._words = bytearray()
-        self._listener = threading.Thread(target=self._keep, daemon=True)
-        self._listener.start()
-
-    def _keep(self) -> None:
-        with contextlib.suppress(OSError, ValueError):
-            while part := os.read(self.stderr.fileno(), 1 << 16):
-                self._words = (self._words + part)[-_WORDS:]
-
-    @property
-    def status(self) -> int | None:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.wait(5)
-        return self.returncode
-
-    def last_words(self) -> str:
-        """How it ended, on one line."""
-        status = self.status
-        self._listener.join(1)
-        lines = bytes(self._words).decode(errors="replace").strip().splitlines()
-        ended = f"signal {-status}" if status and status < 0 else f"status {status}"
-        return f"its process ended with {ended}" + (f" ({_one_line(lines[-1])})" if lines else "")
-
-    def end(self) -> None:
-        if self.stderr.closed:
-            return
-        for kill in (
-            lambda: os.killpg(self.pid, signal.SIGKILL),
-            self.kill,
-            self._kill_the_escaped,
-        ):
-            with contextlib.suppress(OSError):
-                kill()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.wait(5)
-        self._listener.join(1)
-        self.stderr.close()
-
-    def _kill_the_escaped(self) -> None:
-        """Children that left the session still carry its mark in their environment.
-
-        One that is just being started has none for a moment, so it is looked for twice.
-        """
-        mark = f"{_MARK}={self.mark}".encode()
-        for pause in (_STARTING, 0):
-            for environment in Path("/proc").glob("[0-9]*/environ"):
-                with contextlib.suppress(OSError):
-                    if mark in environment.read_bytes().split(b"\0"):
-                        os.kill(int(environment.parent.name), signal.SIGKILL)
-            time.sleep(pause)
-
-
-_STARTING = 0.02
-"""Seconds in which a process that was forked has an environment of its own."""
-
-_MARK = "NOISEAUDIT_SUBJECT"
-
-
-def _spawn(
-    command: Sequence[str], folder: Path, sites: Sequence[Path], **streams: object
-) -> _Spawned:
-    mark = os.urandom(8).hex()
-    paths = [str(site) for site in sites] + list(filter(None, [os.environ.get("PYTHONPATH")]))
-    environment = os.environ | {_MARK: mark}
-    if sites:
-        environment["PYTHONPATH"] = os.pathsep.join(paths)
-    settings = {
-        "stdin": subprocess.DEVNULL,
-        "stdout": subprocess.DEVNULL,
-        "stderr": subprocess.PIPE,
-    }
-    try:
-        process = _Spawned(
-            command, cwd=folder, env=environment, start_new_session=True, **settings | streams
-        )
-    except (OSError, ValueError) as error:
-        raise SubjectError(f"{command[0]}: cannot be started ({_one_line(str(error))})") from error
-    process.mark = mark
-    process.listen()
-    return process
-
-
-def _one_line(text: str) -> str:
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return line if len(line) <= _LONGEST_WORDS else f"{line[:_LONGEST_WORDS]}…"
-
-
-_LONGEST_WORDS = 300
