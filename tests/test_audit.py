@@ -224,7 +224,7 @@ class TestSearch:
         rng = np.random.default_rng(5)
         tally = search.Tally.empty(views.Failures(()))
         tally.add([tally.view.code(outputs(rng.integers(0, 9, 500))) for _ in range(2)])
-        assert search.wager([tally], search.Refute(Approximate(1.0))) == [None, None]
+        assert search.wager(search.survey([tally]), search.Refute(Approximate(1.0))) == [None, None]
 
 
 def total(cells):

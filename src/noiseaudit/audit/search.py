@@ -67,12 +67,24 @@ Ranking = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
-class _Candidate:
-    merit: float
+class Ranked:
+    """A ranking of a view's cells, and how often its heads came in the half that it was not made from.
+
+    Attributes
+    ----------
+    counts : array, shape (2, cells)
+        Of both halves; the side on which events are looked for that are likelier there comes first.
+    came : array, shape (2, heads)
+        Of the heads at `_HEADS`, on these sides.
+    pairs : float
+        In how many pairs.
+    """
+
     view: View
     ranking: Ranking
-    share: float
     counts: np.ndarray
+    came: np.ndarray
+    pairs: float
 
 
 class Aim(ABC):
@@ -155,30 +167,12 @@ _REACH = 6.0
 """Standard errors by which wealth must be convinced."""
 
 
-def wager(tallies: Sequence[Tally], aim: Aim) -> list[Choice | None]:
-    """The events to bet on: one likelier on the left, one likelier on the right, both, or none."""
-    choices = [_choose(tallies, aim, side) for side in (0, 1)]
-    choices = [c if c and aim.is_promising(c) else None for c in choices]
-    best = max(filter(None, choices), key=lambda choice: choice.merit, default=None)
-    return [c if c and (c is best or aim.takes(c, best)) else None for c in choices]
+def survey(tallies: Sequence[Tally]) -> list[list[Ranked]]:
+    """All rankings, for events likelier on the left and on the right: what any aim chooses from."""
+    return [[ranked for tally in tallies for ranked in _ranked(tally, side)] for side in (0, 1)]
 
 
-def _choose(tallies: Iterable[Tally], aim: Aim, side: int) -> Choice | None:
-    """The event of greatest merit that is likelier on a side (0: left); None without a past."""
-    found = [candidate for tally in tallies for candidate in _candidates(tally, aim, side)]
-    if not found:
-        return None
-    best = max(found, key=lambda candidate: candidate.merit)
-    order = best.ranking(*best.counts)
-    order = order[best.counts[:, order].any(axis=0)]
-    members = np.zeros(best.view.cells, dtype=bool)
-    members[order[: _heads(best.counts, order, np.array([best.share]))[0]]] = True
-    rate, other = (float(counts[members].sum() / counts.sum()) for counts in best.counts)
-    event = Event(best.view.describe(members), rate, other)
-    return Choice(best.view, members, event, best.merit)
-
-
-def _candidates(tally: Tally, aim: Aim, side: int) -> Iterator[_Candidate]:
+def _ranked(tally: Tally, side: int) -> Iterator[Ranked]:
     halves = tally.halves[:, ::-1] if side else tally.halves
     pairs = halves[:, 0].sum(axis=1)
     if not pairs.all():
@@ -191,11 +185,40 @@ def _candidates(tally: Tally, aim: Aim, side: int) -> Iterator[_Candidate]:
             order = order[total[:, order].any(axis=0)]
             heads = _heads(halves[half], order, _HEADS)
             came += np.cumsum(halves[1 - half][:, order], axis=1)[:, heads - 1]
-        n = float(pairs.sum())
-        # An event not seen on the other side may still come there.
-        merits = aim.merits(came[0] / n, (came[1] + 1) / n, n, tally.view.caution)
-        top = int(np.argmax(merits))
-        yield _Candidate(float(merits[top]), tally.view, ranking, float(_HEADS[top]), total)
+        yield Ranked(tally.view, ranking, total, came, float(pairs.sum()))
+
+
+def wager(surveyed: Sequence[Sequence[Ranked]], aim: Aim) -> list[Choice | None]:
+    """The events to bet on: one likelier on the left, one likelier on the right, both, or none."""
+    choices = [_choose(rankings, aim) for rankings in surveyed]
+    choices = [c if c and aim.is_promising(c) else None for c in choices]
+    best = max(filter(None, choices), key=lambda choice: choice.merit, default=None)
+    return [c if c and (c is best or aim.takes(c, best)) else None for c in choices]
+
+
+def _choose(rankings: Iterable[Ranked], aim: Aim) -> Choice | None:
+    """The event of greatest merit; None without a past."""
+    found = [(*_best_head(ranked, aim), ranked) for ranked in rankings]
+    if not found:
+        return None
+    merit, share, best = max(found, key=lambda candidate: candidate[0])
+    order = best.ranking(*best.counts)
+    order = order[best.counts[:, order].any(axis=0)]
+    members = np.zeros(best.view.cells, dtype=bool)
+    members[order[: _heads(best.counts, order, np.array([share]))[0]]] = True
+    rate, other = (float(counts[members].sum() / counts.sum()) for counts in best.counts)
+    event = Event(best.view.describe(members), rate, other)
+    return Choice(best.view, members, event, merit)
+
+
+def _best_head(ranked: Ranked, aim: Aim) -> tuple[float, float]:
+    """The greatest merit of a head, and the share of all outputs that it holds."""
+    n = ranked.pairs
+    # An event not seen on the other side may still come there.
+    p, q = ranked.came[0] / n, (ranked.came[1] + 1) / n
+    merits = aim.merits(p, q, n, ranked.view.caution)
+    top = int(np.argmax(merits))
+    return float(merits[top]), float(_HEADS[top])
 
 
 def _heads(counts: np.ndarray, order: np.ndarray, shares: np.ndarray) -> np.ndarray:

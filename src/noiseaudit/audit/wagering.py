@@ -80,7 +80,8 @@ class Wagering:
         for question in QUESTIONS:
             own = [tally for tally in self.tallies if tally.view.question == question]
             if own:
-                self._wagers[question] = [search.wager(own, aim) for aim in self._aims]
+                surveyed = search.survey(own)
+                self._wagers[question] = [search.wager(surveyed, aim) for aim in self._aims]
         self._counts = {
             question: [np.zeros((2, 2, 2, 2), dtype=np.int64) for _ in wagers]
             for question, wagers in self._wagers.items()
