@@ -24,6 +24,13 @@ include: "workflow/rules/audits.smk"
 include: "workflow/rules/notebooks.smk"
 
 
+onstart:
+    # On one machine cores limit the jobs. The scheduler's limit of jobs a second would start a timer at
+    # every pass, and with it one more pass a second for each job that ever finished.
+    if workflow.local_exec:
+        workflow.scheduler.job_rate_limiter = None
+
+
 rule all:
     """Every figure, table and executed notebook."""
     default_target: True
