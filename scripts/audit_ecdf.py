@@ -16,7 +16,12 @@ HARDENED = "hardened"
 @click.option("--site", type=click.Path(path_type=Path), help="Where synthpriv stands.")
 @click.option("--release", help="Version of synthpriv that must be there.")
 @click.option("--epsilon", required=True, type=float, help="Claimed by the class.")
-@click.option("--repeats", required=True, type=click.IntRange(min=1), help="Of each data set.")
+@click.option(
+    "--repeats", required=True, type=click.IntRange(min=1), help="Of each data set, at most."
+)
+@click.option(
+    "--alpha", required=True, type=jobs.PROBABILITY, help="Error of all attacks together."
+)
 @click.option("--seed", required=True, type=int)
 @click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
 def audit_ecdf(
@@ -25,6 +30,7 @@ def audit_ecdf(
     release: str | None,
     epsilon: float,
     repeats: int,
+    alpha: float,
     seed: int,
     table: Path,
 ) -> None:
@@ -34,15 +40,16 @@ def audit_ecdf(
         raise ValueError("site, release: none found, both expected for the original")
     else:
         attacked = audit.Original(f"synthpriv {release}", original.load(site, release), epsilon)
-    rows = []
+    share, rows = alpha / len(audit.ATTACKS), []
     with jobs.progress(len(audit.ATTACKS), f"audit of {attacked.name}", "attack") as bar:
         for attack in audit.ATTACKS:
-            finding = audit.run(attack, attacked, repeats, seed)
+            finding = audit.run(attack, attacked, repeats, share, seed)
             rows.append(
                 {
                     "attack": attack.name,
                     "subject": attacked.name,
                     "epsilon": epsilon,
+                    "alpha": share,
                     "repeats": finding.repeats,
                     "seen": finding.seen[0],
                     "seen_neighbour": finding.seen[1],

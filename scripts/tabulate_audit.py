@@ -8,18 +8,17 @@ import pandas as pd
 from noiseaudit import jobs, tables
 from noiseaudit.dpecdf import audit
 
-COUNTS = ("epsilon", "repeats", "seen", "seen_neighbour")
+COUNTS = ("epsilon", "alpha", "repeats", "seen", "seen_neighbour")
 
 
 @click.command(help=__doc__)
-@click.option("--alpha", required=True, type=jobs.PROBABILITY, help="Error of the whole table.")
 @click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
 @click.argument("counts", nargs=-1, required=True, type=click.Path(path_type=Path))
-def tabulate_audit(counts: tuple[Path, ...], alpha: float, table: Path) -> None:
+def tabulate_audit(counts: tuple[Path, ...], table: Path) -> None:
     counted = pd.concat(
         [tables.read_table(path, text=["attack", "subject"], numbers=COUNTS) for path in counts]
     )
-    rows = [audit.row(one, alpha / len(counted)) for one in counted.itertuples(index=False)]
+    rows = [audit.row(one) for one in counted.itertuples(index=False)]
     tables.write_table(table, pd.DataFrame(rows))
 
 

@@ -174,9 +174,9 @@ def test_an_attack_not_carried_far_enough_decides_nothing(finished):
 
 def test_too_few_releases_to_see_rows_dropped_decide_nothing():
     counted = SimpleNamespace(
-        attack="values outside", subject="synthpriv 0.2.1", epsilon=0.01, repeats=100, seen=50,
-        seen_neighbour=50,
+        attack="values outside", subject="synthpriv 0.2.1", epsilon=0.01, alpha=1e-6,
+        repeats=100, seen=50, seen_neighbour=50,
     )  # fmt: skip
-    row = pd.DataFrame([audit.row(counted, 1e-6)])
+    row = pd.DataFrame([audit.row(counted)])
     assert list(row["verdict"]) == [UNJUDGED]
     assert list(claims.of_dpecdf(row)["verdict"]) == [claims.UNDECIDED]

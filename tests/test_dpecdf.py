@@ -144,10 +144,22 @@ def test_a_missing_value_counts_nowhere():
 
 @pytest.mark.parametrize("epsilon", [0.3, 3.0])
 def test_the_audit_sees_public_noise_at_any_epsilon(epsilon):
-    """Our class of the original contract, with its default generator; 300 releases."""
+    """Our class of the original contract, with its default generator; at most 6400 releases."""
     (attack,) = [each for each in audit.ATTACKS if each.name == "default generator"]
-    finding = audit.run(attack, audit.Original("ours", DPEcdf, epsilon), 300, 1)
-    assert finding.seen == (300, 0)
+    finding = audit.run(attack, audit.Original("ours", DPEcdf, epsilon), 6400, 1e-6, 1)
+    assert finding.seen == (finding.repeats, 0)
+    assert finding.repeats == (100 if epsilon == 0.3 else 400)  # it stops when it is certain
+
+
+def test_an_attack_is_judged_at_four_looks_of_the_same_releases():
+    """The last look is at all of them, and none of the looks at others than a longer attack's."""
+    (attack,) = [each for each in audit.ATTACKS if each.name == "public bounds"]
+    few, many = (
+        list(audit.looks(attack, audit.Hardened(1.0), repeats, 1)) for repeats in (160, 640)
+    )
+    assert [look.repeats for look in many] == [10, 40, 160, 640]
+    assert few[1:] == many[:3]
+    assert audit.run(attack, audit.Hardened(1.0), 640, 1e-6, 1) == many[-1]
 
 
 def test_columns_split_the_budget():
@@ -275,8 +287,8 @@ def test_a_class_with_too_little_noise_is_caught(noise, verdict):
             return self
 
     (attack,) = [each for each in audit.ATTACKS if each.name == "public bounds"]
-    finding = audit.run(attack, audit.Original("quiet", Quiet, 1.0), 5000, 1)
-    loss = stats.event_loss(*finding.seen, finding.repeats, 1e-6)
+    finding = audit.run(attack, audit.Original("quiet", Quiet, 1.0), 5000, 1e-6, 1)
+    loss = audit.loss_of(finding, 1e-6)
     assert (VIOLATES if loss.low > 1 else NOTHING) == verdict
 
 

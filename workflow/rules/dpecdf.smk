@@ -70,11 +70,12 @@ rule audit_ecdf:
         ),
         epsilon=config["dpecdf"]["epsilon"],
         repeats=config["dpecdf"]["repeats"],
+        alpha=config["alpha"] / len(SUBJECTS),
         seed=config["seed"],
     shell:
         "python {input.script} --subject {params.subject} {params.genuine}"
-        " --epsilon {params.epsilon} --repeats {params.repeats} --seed {params.seed}"
-        " --table {output.table} --log {log}"
+        " --epsilon {params.epsilon} --repeats {params.repeats} --alpha {params.alpha}"
+        " --seed {params.seed} --table {output.table} --log {log}"
 
 
 rule tabulate_audit:
@@ -89,10 +90,8 @@ rule tabulate_audit:
         "logs/dpecdf/tabulate_audit.log",
     conda:
         "../../environment.yml"
-    params:
-        alpha=config["alpha"],
     shell:
-        "python {input.script} --alpha {params.alpha} --table {output.table} --log {log} {input.counts}"
+        "python {input.script} --table {output.table} --log {log} {input.counts}"
 
 
 rule measure_utility:

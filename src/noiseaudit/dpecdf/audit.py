@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from math import inf, nan
 from typing import Any, Protocol
 
@@ -30,6 +31,7 @@ class Subject(Protocol):
     """A class under attack: releases a column again and again."""
 
     name: str
+    epsilon: float
 
     def releases(
         self,
@@ -163,6 +165,10 @@ class Attack:
     default_noise: bool = False
     implied: float = -inf
     promised: str = A_LOSS
+
+    def claimed_by(self, hardened: bool) -> float:
+        """The loss that either class's text allows, in units of epsilon."""
+        return self.claimed_hardened if hardened else self.claimed
 
 
 def _first_bin_empty(released: Any, _: Any) -> bool:  # noqa: ANN401
@@ -355,6 +361,8 @@ REFUSED, DROPPED, UNSEEN = "refused", "rows dropped", "nothing to see"
 EXCEEDS = "exceeds epsilon"
 """What would violate a claim, where the text warns or is silent: there is none to violate."""
 
+SETTLED = (VIOLATES, EXCEEDS, DROPPED)
+"""Verdicts that further releases would not change."""
 
 _HARDENED_DOES = {
     NOTHING: "keeps what its report states",
@@ -365,6 +373,10 @@ _HARDENED_DOES = {
 }
 
 
+LOOKS = 4
+"""How often an attack is judged, each time after four times as many releases: the last time after all."""
+
+
 @dataclass(frozen=True)
 class Finding:
     """How often an attack's event was seen on either data set; both 0 of 0 where it was refused."""
@@ -373,41 +385,93 @@ class Finding:
     repeats: int
 
 
-def run(attack: Attack, subject: Subject, repeats: int, seed: int) -> Finding:
-    """Release both data sets ``repeats`` times.
+def looks(attack: Attack, subject: Subject, repeats: int, seed: int) -> Iterator[Finding]:
+    """Release both data sets ``repeats`` times, and tell at each of `LOOKS` looks what was seen so far.
 
     Each data set has noise of its own. Where the class refuses the configuration, nothing is
-    released.
+    released, and one look tells that.
     """
-    seen = []
-    for place, data in enumerate((attack.one, attack.other)):
-        own_seed = entropy.derived_seed(seed, "dpecdf", attack.name, subject.name, place)
-        configuration = (own_seed, attack.bins, attack.bounds, attack.default_noise)
-        released = subject.releases(data, *configuration)
-        attackers = subject.releases(attack.one, *configuration) if attack.default_noise else None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            try:
-                seen.append(
-                    sum(
-                        bool(attack.event(next(released), attackers and next(attackers)))
-                        for _ in range(repeats)
-                    )
-                )
-            except BoundsRequired:
-                return Finding((0, 0), 0)
-    return Finding((seen[0], seen[1]), repeats)
+    streams = [
+        _events(
+            attack,
+            subject,
+            data,
+            entropy.derived_seed(seed, "dpecdf", attack.name, subject.name, place),
+        )
+        for place, data in enumerate((attack.one, attack.other))
+    ]
+    seen, done = [0, 0], 0
+    for look in range(LOOKS):
+        upto = max(1, repeats // 4 ** (LOOKS - 1 - look))
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)
+                seen = [
+                    count + sum(islice(stream, upto - done))
+                    for count, stream in zip(seen, streams, strict=True)
+                ]
+        except BoundsRequired:
+            yield Finding((0, 0), 0)
+            return
+        done = upto
+        yield Finding((seen[0], seen[1]), done)
 
 
-def row(counted: tuple, alpha: float) -> dict[str, float | str]:
+def _events(attack: Attack, subject: Subject, data: Data, seed: int) -> Iterator[bool]:
+    """Whether the event was seen, release by release."""
+    configuration = (seed, attack.bins, attack.bounds, attack.default_noise)
+    released = subject.releases(data, *configuration)
+    attackers = subject.releases(attack.one, *configuration) if attack.default_noise else None
+    while True:
+        yield bool(attack.event(next(released), attackers and next(attackers)))
+
+
+def run(attack: Attack, subject: Subject, repeats: int, alpha: float, seed: int) -> Finding:
+    """Attack until the promise is certified as broken, but ``repeats`` times at most.
+
+    Parameters
+    ----------
+    alpha : float
+        Error probability of the attack, all looks together.
+    """
+    hardened = subject.name == Hardened.name
+    for finding in looks(attack, subject, repeats, seed):
+        loss = loss_of(finding, alpha)
+        if _verdict(attack, hardened, finding, loss, subject.epsilon) in SETTLED:
+            break
+    return finding
+
+
+def loss_of(finding: Finding, alpha: float) -> stats.Loss:
+    """The event's privacy loss; its bounds hold at all looks together with 1 − alpha."""
+    if not finding.repeats:
+        return stats.Loss(nan, nan, nan)
+    return stats.event_loss(*finding.seen, finding.repeats, alpha / LOOKS)
+
+
+def _verdict(
+    attack: Attack, hardened: bool, finding: Finding, loss: stats.Loss, epsilon: float
+) -> str:
+    claimed = attack.claimed_by(hardened) * epsilon
+    if not finding.repeats:
+        return REFUSED
+    if finding.seen == (0, 0):
+        return UNSEEN
+    if loss.high < attack.implied * epsilon:
+        return DROPPED
+    if loss.low > claimed:
+        return VIOLATES if hardened or attack.promised != NO_PROMISE else EXCEEDS
+    return UNJUDGED if np.isnan(claimed) else NOTHING
+
+
+def row(counted: tuple) -> dict[str, float | str]:
     """What the counts of one attack certify: a row of ``results/dpecdf/audit.tsv``.
 
     Parameters
     ----------
     counted : named tuple
-        ``attack subject epsilon repeats seen seen_neighbour``.
-    alpha : float
-        Error probability of the two-sided interval of the loss.
+        ``attack subject epsilon alpha repeats seen seen_neighbour``; alpha is the error probability of
+        the attack.
 
     Returns
     -------
@@ -422,18 +486,13 @@ def row(counted: tuple, alpha: float) -> dict[str, float | str]:
     (attack,) = [each for each in ATTACKS if each.name == counted.attack]
     hardened = counted.subject == Hardened.name
     exact = attack.exact_hardened if hardened else attack.exact
-    claimed = (attack.claimed_hardened if hardened else attack.claimed) * counted.epsilon
-    loss, verdict, detectable = stats.Loss(nan, nan, nan), REFUSED, nan
-    if counted.repeats:
-        loss = stats.event_loss(counted.seen, counted.seen_neighbour, counted.repeats, alpha)
-        broken = VIOLATES if hardened or attack.promised != NO_PROMISE else EXCEEDS
-        verdict = broken if loss.low > claimed else UNJUDGED if np.isnan(claimed) else NOTHING
-        if loss.high < attack.implied * counted.epsilon:
-            verdict = DROPPED
-        if counted.seen == counted.seen_neighbour == 0:
-            verdict = UNSEEN
-        elif np.isfinite(claimed):
-            detectable = stats.detectable_event_loss(counted.repeats, claimed, alpha)
+    claimed = attack.claimed_by(hardened) * counted.epsilon
+    finding = Finding((counted.seen, counted.seen_neighbour), counted.repeats)
+    loss = loss_of(finding, counted.alpha)
+    verdict = _verdict(attack, hardened, finding, loss, counted.epsilon)
+    detectable = nan
+    if verdict not in (REFUSED, UNSEEN) and np.isfinite(claimed):
+        detectable = stats.detectable_event_loss(counted.repeats, claimed, counted.alpha / LOOKS)
     return {
         "attack": attack.name,
         "subject": counted.subject,
