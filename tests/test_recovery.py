@@ -9,7 +9,7 @@ import pytest
 from conftest import KERNELS, isolated, started
 from noiseaudit import tables
 
-SAMPLE = "results/opendp/samples/opendp-0.14.1_scale-10_draws-200000.parquet"
+SAMPLE = "results/opendp/samples/opendp-0.14.1_scale-10_draws-150000.parquet"
 TRACE = "results/opendp/traces/faulty_pcg64_scale-10_draws-100000.parquet"
 
 

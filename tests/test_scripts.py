@@ -35,7 +35,7 @@ def test_a_script_by_hand(here, tmp_path):
 
 def sample(finished, release="0.14.1"):
     return (
-        finished.folder / f"results/opendp/samples/opendp-{release}_scale-10_draws-200000.parquet"
+        finished.folder / f"results/opendp/samples/opendp-{release}_scale-10_draws-150000.parquet"
     )
 
 
@@ -174,7 +174,7 @@ def test_a_sample_says_where_it_came_from(finished):
     assert origin["job"] == {
         "release": "0.14.1",
         "scale": 10,
-        "draws": 200000,
+        "draws": 150000,
         "batch": 10000,
         "centre": 0,
     }
