@@ -19,15 +19,15 @@ def draw_transforms(draws: int, seed: int, samples: Path) -> None:
     }
     uniform = own["uniform"].uniform(-0.5, 0.5, draws)
     positive = own["positive_uniform"].uniform(0.0, 1.0, draws)
-    kept = np.array([mechanisms.laplace_from_uniform(v) for v in positive])
+    kept = mechanisms.laplace_from_uniform(positive)
     columns = {
         "numpy_laplace": own["numpy_laplace"].laplace(size=draws),
         "uniform": uniform,
-        "transform": np.array([mechanisms.laplace_from_uniform(v) for v in uniform]),
+        "transform": mechanisms.laplace_from_uniform(uniform),
         "dptext_nan": kept,
         "dptext_zero": np.where(np.isnan(kept), 0.0, kept),
     }
-    origin = tables.provenance({"draws": draws}, seed, ["numpy", "numba"])
+    origin = tables.provenance({"draws": draws}, seed, ["numpy"])
     tables.write_samples(samples, [columns], origin)
 
 

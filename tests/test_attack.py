@@ -1,5 +1,6 @@
 """The attack against brute force, its exact losses and its evidence."""
 
+import dataclasses
 import itertools
 
 import numpy as np
@@ -39,12 +40,41 @@ def test_the_threshold_itself_and_what_is_no_number():
 
 @pytest.mark.parametrize("name", mechanisms.MECHANISMS)
 @pytest.mark.parametrize("n", [1, 2, 7, 128])
-def test_the_compiled_simulation_is_the_attack_on_the_black_box(name, n):
+def test_counting_uniforms_is_the_attack_on_the_black_box(name, n):
+    """Bit for bit, whatever the chunks; the black box draws its noise and rounds it."""
     mechanism = mechanisms.named(name)
-    compiled = attack.simulate(mechanism, [0.5, 2.0, 5.0], n, 3000, seed=4)
+    counted = attack.simulate(mechanism, [0.5, 2.0, 5.0], n, 3000, seed=4)
     for place, epsilon in enumerate([0.5, 2.0, 5.0]):
         plain = attack.attack(mechanism, epsilon, n, 3000, 4, name)
-        assert np.array_equal(compiled[place], plain)
+        assert np.array_equal(counted[place], plain)
+
+
+GRID = 2**53
+
+
+@pytest.mark.parametrize("name", mechanisms.MECHANISMS)
+@given(
+    x=st.sampled_from([0.0, 1.0]),
+    b=st.floats(1e-3, 1e7),
+    drawn=st.lists(st.integers(0, GRID - 1), max_size=50),
+)
+def test_votes_of_uniforms_are_the_mechanisms_own(name, x, b, drawn):
+    """At any uniform, and at every one of the thousands nearest to where the vote changes."""
+    mechanism = mechanisms.named(name)
+    low, high = attack.votes_for_one(mechanism, x, b)
+    ends = [int(end * GRID) for end in (low, high, 0.5)]
+    near = np.concatenate([np.arange(end - 2000, end + 2000) for end in ends])
+    u = np.append(near[(near >= 0) & (near < GRID)], drawn) / GRID
+    z = mechanism.output(np.full(u.shape, x), b, mechanism.noise(u))
+    assert np.array_equal(z >= 0.5, (u >= low) & (u < high))
+
+
+def test_a_noise_whose_votes_lie_in_two_intervals_is_refused():
+    folded = dataclasses.replace(
+        LAPLACE, noise=lambda u: np.abs(mechanisms.laplace_from_uniform(u - 0.5))
+    )
+    with pytest.raises(ValueError, match="mechanism laplace: votes for 1 in two intervals"):
+        attack.simulate(folded, [1.0], 1, 10, seed=1)
 
 
 def test_shards_add_up_whoever_runs_them(monkeypatch):

@@ -8,6 +8,7 @@ privacy is the business of `privacy_loss`.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -23,11 +24,11 @@ LARGEST_COUNT = 2**63 - 1
 
 LARGEST_DIMENSION = 1_000_000
 
-LANES = 8
-"""Epsilons are padded to a multiple, so that a vector unit takes them at once."""
-
 _CHUNK = 1 << 18
 """Coordinates that a black box releases at a time."""
+
+_UNIFORMS_AT_A_TIME = 1 << 15
+"""As many as a core's own cache holds."""
 
 BlackBox = Callable[[np.ndarray, float, np.random.Generator], np.ndarray]
 
@@ -100,11 +101,13 @@ def simulate(
     shards: Sequence[int] | None = None,
     finished: Callable[[int], None] = lambda repeats: None,
 ) -> np.ndarray:
-    """Count the votes at several epsilons in one compiled pass of constant memory.
+    """Count the votes at several epsilons in one pass of constant memory, without any noise.
 
-    Draw, transform, add, round and vote happen in one loop over the repeats. The epsilons share the
-    unit noise: each cell by itself is a valid experiment, but cells of one mechanism and dimension
-    are correlated. ``X`` and ``X'`` never share noise, nor do mechanisms, dimensions or shards.
+    A coordinate's vote depends on one uniform alone: it is for 1 in one interval of it
+    (`votes_for_one`). So uniforms are drawn and compared, and no logarithm is taken; the votes are
+    those of the black box, bit for bit. The epsilons share the uniforms: each cell by itself is a
+    valid experiment, but cells of one mechanism and dimension are correlated. ``X`` and ``X'`` never
+    share noise, nor do mechanisms, dimensions or shards.
 
     Parameters
     ----------
@@ -129,52 +132,98 @@ def simulate(
     Raises
     ------
     ValueError
-        If an argument is out of range.
+        If an argument is out of range, or votes are for 1 in two intervals.
     """
+    check_dimension(dimension)
     check_repeats(repeats)
     for epsilon in epsilons:
         check_epsilon(epsilon)
-    scales = np.zeros(-(-len(epsilons) // LANES) * LANES)
-    scales[: len(epsilons)] = [mechanism.scale(dimension, epsilon) for epsilon in epsilons]
+    scales = [mechanism.scale(dimension, epsilon) for epsilon in epsilons]
+    intervals = [np.array([votes_for_one(mechanism, x, b) for b in scales]) for x in (0.0, 1.0)]
     counts = np.zeros((len(epsilons), 2, 2), dtype=np.int64)
     chosen = range(shards_of(repeats)) if shards is None else shards
     if len(set(chosen)) < len(chosen):
         raise ValueError(f"shards: {list(chosen)} found, distinct ones expected")
     for shard in chosen:
         rows = repeats_of(shard, repeats)
-        for d, x in enumerate(neighbours(dimension)):
+        for d in (0, 1):
             generator = shard_generator(seed, mechanism.name, dimension, d, shard)
-            ones = _votes_for_one(x, scales, mechanism.noise, mechanism.output, generator, rows)[
-                : len(epsilons)
-            ]
+            ones = _majorities_for_one(intervals[d], generator, rows, dimension)
             counts[:, d, 0] += rows - ones
             counts[:, d, 1] += ones
         finished(rows)
     return counts
 
 
-@njit(error_model="numpy")
-def _votes_for_one(
-    x: np.ndarray,
-    scales: np.ndarray,
-    noise: Callable[[np.random.Generator], float],
-    output: Callable[[float, float, float], float],
-    generator: np.random.Generator,
-    repeats: int,
+_UNIFORMS = 2**53
+"""A generator's uniforms are the multiples of 1/`_UNIFORMS` below 1."""
+
+
+def votes_for_one(mechanism: Mechanism, x: float, b: float) -> tuple[float, float]:
+    """The interval ``[low, high)`` of the uniform in which a coordinate of ``x`` is taken for 1.
+
+    Up to 1/2 the output rises or falls with the uniform, and so it does beyond: the vote changes once
+    at most on either side, where bisection on the mechanism's own code finds it among all uniforms.
+
+    Returns
+    -------
+    (float, float)
+        Both 0 where the vote never is for 1.
+
+    Raises
+    ------
+    ValueError
+        If votes are for 1 in two intervals.
+    """
+
+    def is_one(k: int) -> bool:
+        noise = mechanism.noise(np.array([k / _UNIFORMS]))
+        return bool(mechanism.output(np.array([x]), b, noise)[0] >= 0.5)
+
+    inside = []
+    for first, last in ((0, _UNIFORMS // 2), (_UNIFORMS // 2 + 1, _UNIFORMS - 1)):
+        at_first, at_last = is_one(first), is_one(last)
+        change = bisect_left(
+            range(first, last + 1), True, key=lambda k, at_first=at_first: is_one(k) != at_first
+        )
+        if at_first:
+            inside.append((first, first + change if at_last != at_first else last + 1))
+        elif at_last:
+            inside.append((first + change, last + 1))
+    if len(inside) == 2 and inside[0][1] == inside[1][0]:
+        inside = [(inside[0][0], inside[1][1])]
+    if len(inside) > 1:
+        raise ValueError(f"mechanism {mechanism.name}: votes for 1 in two intervals of its uniform")
+    low, high = inside[0] if inside else (0, 0)
+    return low / _UNIFORMS, high / _UNIFORMS
+
+
+def _majorities_for_one(
+    intervals: np.ndarray, generator: np.random.Generator, repeats: int, dimension: int
 ) -> np.ndarray:
-    """How often the majority says 1, for each scale."""
-    n, lanes = x.size, scales.size
-    ones = np.zeros(lanes, dtype=np.int64)
-    won = np.zeros(lanes, dtype=np.int64)
-    for _ in range(repeats):
-        ones[:] = 0
-        for j in range(n):
-            s = noise(generator)
-            for lane in range(lanes):
-                ones[lane] += np.int64(output(x[j], scales[lane], s) >= 0.5)
-        for lane in range(lanes):
-            won[lane] += np.int64(2 * ones[lane] > n)
+    """How often the majority says 1, for each interval; shape ``(len(intervals),)``."""
+    certain = intervals[:, 0] >= intervals[:, 1], (intervals == (0, 1)).all(axis=1)
+    if np.all(certain[0] | certain[1]):
+        return repeats * certain[1].astype(np.int64)
+    won = np.zeros(len(intervals), dtype=np.int64)
+    rows = max(1, _UNIFORMS_AT_A_TIME // dimension)
+    for start in range(0, repeats, rows):
+        uniforms = generator.random((min(rows, repeats - start), dimension))
+        _count_majorities(uniforms, intervals, won)
     return won
+
+
+@njit
+def _count_majorities(uniforms: np.ndarray, intervals: np.ndarray, won: np.ndarray) -> None:
+    """Add to ``won`` the rows of which more than half lies in each interval."""
+    rows, n = uniforms.shape
+    for row in range(rows):
+        for place in range(won.size):
+            low, high = intervals[place]
+            ones = 0
+            for j in range(n):
+                ones += (uniforms[row, j] >= low) & (uniforms[row, j] < high)
+            won[place] += 2 * ones > n
 
 
 def shards_of(repeats: int) -> int:

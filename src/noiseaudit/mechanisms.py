@@ -1,8 +1,8 @@
 """The noise mechanisms that Habernal (2022) checks, each readable beside its formula.
 
 A mechanism is a black box ``(x, epsilon, generator) → z`` on vectors of any dimension ``n``. The six
-here also show their parts, so that a simulation can compile them into one loop: the *unit noise*
-``s`` of a coordinate, the *scale* ``b`` that multiplies it, and the *output* ``z``.
+here also show their parts, so that a simulation knows by the uniform alone what is voted: the *unit
+noise* ``s`` of a coordinate, the *scale* ``b`` that multiplies it, and the *output* ``z``.
 
 Queries are the identity and the neighbours are ``0…0`` and ``1…1``, so the L1 sensitivity is ``n``.
 """
@@ -15,70 +15,58 @@ from dataclasses import dataclass
 from math import inf, log, log1p
 
 import numpy as np
-from numba import njit
 
 
-@njit
-def laplace_from_uniform(v: float) -> float:
-    """Inverse-CDF sampling of a unit Laplace draw: ``−sgn(v)·ln(1 − 2|v|)``.
+def laplace_from_uniform(v: np.ndarray) -> np.ndarray:
+    """Inverse-CDF sampling of unit Laplace draws: ``−sgn(v)·ln(1 − 2|v|)``.
 
     Right for ``v ~ U(−1/2, 1/2)``. The ends ``v = ±1/2`` give ``±∞`` (``ln 0``), 0 gives 0, and
     ``|v| > 1/2`` asks for the logarithm of a negative number: NaN.
     """
-    argument = 1.0 - 2.0 * abs(v)
-    if argument < 0.0:
-        return np.nan  # what the logarithm gives, only sooner
-    return -np.sign(v) * np.log(argument)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return -np.sign(v) * np.log(1.0 - 2.0 * np.abs(v))
 
 
-@njit
-def no_noise(generator: np.random.Generator) -> float:
-    """Nothing is drawn."""
-    return 0.0
+def no_noise(u: np.ndarray) -> np.ndarray:
+    """0, whatever is drawn."""
+    return np.zeros_like(u)
 
 
-@njit
-def coin(generator: np.random.Generator) -> float:
+def coin(u: np.ndarray) -> np.ndarray:
     """0 or 1 with probability 1/2."""
-    return 1.0 if generator.random() < 0.5 else 0.0
+    return np.where(u < 0.5, 1.0, 0.0)
 
 
-@njit
-def laplace_noise(generator: np.random.Generator) -> float:
+def laplace_noise(u: np.ndarray) -> np.ndarray:
     """A unit Laplace draw, from ``v ~ U(−1/2, 1/2)``."""
-    return laplace_from_uniform(generator.random() - 0.5)
+    return laplace_from_uniform(u - 0.5)
 
 
-@njit
-def dptext_noise(generator: np.random.Generator) -> float:
+def dptext_noise(u: np.ndarray) -> np.ndarray:
     """DPText's draw, from ``v ~ U(0, 1)``: NaN for half of the values, which are then set to 0.
 
     The other half are exponential: never negative, so the noise only ever pushes up.
     """
-    s = laplace_from_uniform(generator.random())
-    return 0.0 if np.isnan(s) else s
+    s = laplace_from_uniform(u)
+    return np.where(np.isnan(s), 0.0, s)
 
 
-@njit
-def add(x: float, b: float, s: float) -> float:
+def add(x: np.ndarray, b: float, s: np.ndarray) -> np.ndarray:
     """``x + b·s``"""
     return x + b * s
 
 
-@njit
-def add_and_halve(x: float, b: float, s: float) -> float:
+def add_and_halve(x: np.ndarray, b: float, s: np.ndarray) -> np.ndarray:
     """``0.5·(x + b·s)``"""
     return 0.5 * (x + b * s)
 
 
-@njit
-def keep(x: float, b: float, s: float) -> float:
+def keep(x: np.ndarray, b: float, s: np.ndarray) -> np.ndarray:
     """``x``"""
     return x
 
 
-@njit
-def replace(x: float, b: float, s: float) -> float:
+def replace(x: np.ndarray, b: float, s: np.ndarray) -> np.ndarray:
     """``s``"""
     return s
 
@@ -130,10 +118,11 @@ class Mechanism:
     Attributes
     ----------
     name : str
-    noise : compiled function (generator) → float
-        The unit noise ``s`` of one coordinate; all randomness comes from its argument.
-    output : compiled function (x, b, s) → float
-        One coordinate of the release.
+    noise : function (u) → array
+        The unit noise ``s`` of each coordinate from a uniform of ``[0, 1)``. Up to 1/2 it
+        rises with ``u``, or falls, or stays; and so it does beyond.
+    output : function (x, b, s) → array
+        The coordinates of the release, rising with ``s``.
     scale : function (n, epsilon) → float
         The scale ``b``.
     log_votes : function (x, b) → (float, float)
@@ -141,8 +130,8 @@ class Mechanism:
     """
 
     name: str
-    noise: Callable[[np.random.Generator], float]
-    output: Callable[[float, float, float], float]
+    noise: Callable[[np.ndarray], np.ndarray]
+    output: Callable[[np.ndarray, float, np.ndarray], np.ndarray]
     scale: Callable[[int, float], float]
     log_votes: Callable[[int, float], tuple[float, float]]
 
@@ -171,22 +160,9 @@ class Mechanism:
         if x.ndim != 2 or x.shape[1] == 0:
             raise ValueError(f"x: shape {x.shape} found, (m, n) with n of at least 1 expected")
         b = self.scale(x.shape[1], epsilon)
-        return _release(np.asarray(x, dtype=np.float64), b, self.noise, self.output, generator)
-
-
-@njit
-def _release(
-    x: np.ndarray,
-    b: float,
-    noise: Callable[[np.random.Generator], float],
-    output: Callable[[float, float, float], float],
-    generator: np.random.Generator,
-) -> np.ndarray:
-    z = np.empty_like(x)
-    for row in range(x.shape[0]):
-        for j in range(x.shape[1]):
-            z[row, j] = output(x[row, j], b, noise(generator))
-    return z
+        return self.output(
+            np.asarray(x, dtype=np.float64), b, self.noise(generator.random(x.shape))
+        )
 
 
 MECHANISMS = {
