@@ -14,6 +14,8 @@ def compile_kernels() -> None:
         cascade = kernels.Cascade(variant, Fraction(1), entropy.byte_source("pcg64"))
         cascade.draw(1)
         cascade.trace(1)
+    for variant in ("faulty", "fixed"):
+        kernels.GaussianCascade(variant, Fraction(1), entropy.byte_source("pcg64")).draw(1)
 
 
 if __name__ == "__main__":

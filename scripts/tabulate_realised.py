@@ -36,7 +36,7 @@ def tabulate_realised(largest_scale: int, sensitivities: tuple[int, ...], table:
     tables.write_table(table, pd.DataFrame(rows))
 
 
-def _row(law: exact.IntegerLaw, scale: int, sensitivity: int) -> dict[str, float]:
+def _row(law: exact.PeriodicLaw, scale: int, sensitivity: int) -> dict[str, float]:
     claimed = sensitivity / scale
     realised = law.realised_epsilon(sensitivity)
     return {

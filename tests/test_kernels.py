@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from noiseaudit import entropy
-from noiseaudit.cks20 import diagnosis, exact, kernels, reference
+from noiseaudit.cks20 import diagnosis, exact, gaussian, kernels, reference
 from noiseaudit.stats import Histogram
 
 SCALES = [Fraction(1), Fraction(1, 2), Fraction(2), Fraction(3), Fraction(100), Fraction(22, 7)]
@@ -239,10 +239,11 @@ def test_a_scale_is_a_rational(scale):
     source = entropy.byte_source("pcg64", 1)
     for taking in (
         lambda: kernels.Cascade("faulty", scale, source),
+        lambda: kernels.GaussianCascade("faulty", scale, source),
         lambda: reference.Faulty(source).discrete_laplace(scale),
         lambda: reference.Fixed(source).discrete_gaussian(scale),
         lambda: exact.discrete_laplace(scale, "faulty"),
-        lambda: exact.discrete_gaussian(scale, "fixed"),
+        lambda: gaussian.discrete_gaussian(scale, "fixed"),
         lambda: exact.DiscreteLaplace(scale),
         lambda: exact.FaultyDiscreteLaplace(scale),
     ):

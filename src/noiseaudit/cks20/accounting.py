@@ -18,7 +18,7 @@ GRID = 1000
 
 
 def composed_epsilon(
-    law: exact.IntegerLaw, claimed: float, draws: int, delta: float, sensitivity: int = 1
+    law: exact.PeriodicLaw, claimed: float, draws: int, delta: float, sensitivity: int = 1
 ) -> Interval:
     """Bounds of the epsilon that ``draws`` independent draws pay together at a given delta.
 
@@ -27,7 +27,7 @@ def composed_epsilon(
 
     Parameters
     ----------
-    law : exact.IntegerLaw
+    law : exact.PeriodicLaw
     claimed : float
         The claimed epsilon of one draw; sets the grid.
     draws : int
@@ -54,7 +54,7 @@ def composed_epsilon(
 
 
 def _composed(
-    law: exact.IntegerLaw, claimed: float, draws: int, sensitivity: int, pessimistic: bool
+    law: exact.PeriodicLaw, claimed: float, draws: int, sensitivity: int, pessimistic: bool
 ) -> privacy_loss_distribution.PrivacyLossDistribution:
     reach = ceil(SUPPORT * law.cycle / law.decay) + sensitivity
     x = np.arange(-reach, reach + 1)

@@ -127,7 +127,7 @@ def window_cutoff(scale: Fraction, draws: int) -> int:
     return floor(scale * log(draws))
 
 
-def expected_counts(law: exact.IntegerLaw, cutoff: int, draws: int) -> np.ndarray:
+def expected_counts(law: exact.PeriodicLaw, cutoff: int, draws: int) -> np.ndarray:
     """Expected counts in the bins of a `stats.Histogram`: both tails and ``−cutoff … cutoff``."""
     inner = law.pmf(np.arange(-cutoff, cutoff + 1))
     tail = max((1.0 - inner.sum()) / 2, 0.0)
@@ -218,7 +218,7 @@ def expected_variance(scale: Fraction, variant: str, draws: int) -> stats.Moment
     return stats.Moments(law.variance, float(error))
 
 
-def enumerable_law(scale: Fraction, variant: str) -> exact.IntegerLaw | None:
+def enumerable_law(scale: Fraction, variant: str) -> exact.PeriodicLaw | None:
     """The law of a variant, or None where the faulty one has too many cases to enumerate.
 
     That is so for floats such as 3.3, taken at their binary value: there the fault is of relative

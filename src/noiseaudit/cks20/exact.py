@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, comb, exp, expm1, isqrt
+from math import comb, exp, expm1
 
 import numpy as np
 import scipy
@@ -71,11 +71,18 @@ def coins(d: int, variant: str) -> np.ndarray:
     exact: below ``d·20``, hence far from the end of 64 bits at any enumerable scale.
     """
     u = np.arange(d)
-    if variant != "faulty":
-        return np.exp(-u / d)
     shared = np.gcd(u, d)
-    a, b = u // shared, d // shared
-    total, product = np.ones(d), np.ones(d)
+    return coin(u // shared, d // shared, variant)
+
+
+def coin(a: np.ndarray, b: np.ndarray, variant: str) -> np.ndarray:
+    """``P(bernoulli_exp1(a/b))`` elementwise, ``0 ≤ a ≤ b`` in lowest terms; see `coins`.
+
+    Numerators and denominators are int64, denominators below ``2^63/20``.
+    """
+    if variant != "faulty":
+        return np.exp(-a / b)
+    total, product = np.ones(a.shape), np.ones(a.shape)
     for k in range(1, _TERMS):
         g = np.gcd(a, k)
         product *= (a // g) / np.maximum(b // g * k, 1)  # u = 0: numerator 0 over anything
@@ -88,18 +95,23 @@ _EULERIAN = ((1,), (0, 1), (0, 1, 1), (0, 1, 4, 1), (0, 1, 11, 11, 1))
 
 
 class IntegerLaw(ABC):
-    """An even law on the integers that repeats: ``P(m + cycle) = e^−decay·P(m)`` for all ``m ≥ 0``.
+    """An even law on the integers.
 
     Probabilities carry a relative error of at most 10^−13 within 60 scales, losses and deltas an
     absolute one of that size.
     """
 
-    cycle: int
-    decay: float
-
     @abstractmethod
     def log_pmf(self, x: np.ndarray) -> np.ndarray:
         """ln P(x) for integers x, elementwise."""
+
+    @abstractmethod
+    def moment(self, order: int) -> float:
+        """``Σ |x|^order · P(x)``, order 1 to 4."""
+
+    @abstractmethod
+    def realised_delta(self, epsilon: float, sensitivity: int = 1) -> float:
+        """``Σ max(0, P(x) − e^ε·P(x + sensitivity))`` over all x: the delta that is paid at epsilon."""
 
     def pmf(self, x: np.ndarray) -> np.ndarray:
         """P(x) for integers x, elementwise."""
@@ -109,6 +121,21 @@ class IntegerLaw(ABC):
     def variance(self) -> float:
         """Of the whole law; its mean is 0."""
         return self.moment(2)
+
+    def losses(self, x: np.ndarray, sensitivity: int = 1) -> np.ndarray:
+        """The privacy loss ``ln P(x)/P(x + sensitivity)`` of outputs x, elementwise."""
+        return self.log_pmf(x) - self.log_pmf(x + sensitivity)
+
+    def _excess(self, x: np.ndarray, epsilon: float, sensitivity: int) -> float:
+        beyond = np.maximum(self.losses(x, sensitivity) - epsilon, 0.0)
+        return float(np.sum(self.pmf(x) * -np.expm1(-beyond)))
+
+
+class PeriodicLaw(IntegerLaw):
+    """A law that repeats: ``P(m + cycle) = e^−decay·P(m)`` for all ``m ≥ 0``."""
+
+    cycle: int
+    decay: float
 
     def moment(self, order: int) -> float:
         """``Σ |x|^order · P(x)``, order 1 to 4.
@@ -123,10 +150,6 @@ class IntegerLaw(ABC):
             for i in range(order + 1)
         )
         return float(2 * np.sum(p * over_cycles))
-
-    def losses(self, x: np.ndarray, sensitivity: int = 1) -> np.ndarray:
-        """The privacy loss ``ln P(x)/P(x + sensitivity)`` of outputs x, elementwise."""
-        return self.log_pmf(x) - self.log_pmf(x + sensitivity)
 
     def realised_epsilon(self, sensitivity: int = 1) -> float:
         """``max |ln P(x)/P(x + sensitivity)|`` over all x: the epsilon that is paid.
@@ -147,13 +170,9 @@ class IntegerLaw(ABC):
         middle = self._excess(np.arange(1 - sensitivity, 0), epsilon, sensitivity)
         return middle + sides / -expm1(-self.decay)
 
-    def _excess(self, x: np.ndarray, epsilon: float, sensitivity: int) -> float:
-        beyond = np.maximum(self.losses(x, sensitivity) - epsilon, 0.0)
-        return float(np.sum(self.pmf(x) * -np.expm1(-beyond)))
-
 
 @dataclass(frozen=True)
-class DiscreteLaplace(IntegerLaw):
+class DiscreteLaplace(PeriodicLaw):
     """The discrete Laplace law of scale ``s``: ``P(x) = tanh(1/2s)·e^(−|x|/s)``."""
 
     scale: Fraction
@@ -177,7 +196,7 @@ class DiscreteLaplace(IntegerLaw):
 
 
 @dataclass(frozen=True)
-class FaultyDiscreteLaplace(IntegerLaw):
+class FaultyDiscreteLaplace(PeriodicLaw):
     """The law that the faulty division gives at scale ``s = d/n`` (opendp 0.9 to 0.14.1).
 
     ``geometric_fast`` proposes ``u < d`` uniformly, keeps it with probability ``q(u/d)`` (the faulty
@@ -238,7 +257,7 @@ def require_enumerable(scale: Fraction) -> None:
         )
 
 
-def discrete_laplace(scale: Fraction, variant: str) -> IntegerLaw:
+def discrete_laplace(scale: Fraction, variant: str) -> PeriodicLaw:
     """The law that a variant of the sampler draws from.
 
     Raises
@@ -250,36 +269,3 @@ def discrete_laplace(scale: Fraction, variant: str) -> IntegerLaw:
     if variant not in VARIANTS:
         raise ValueError(f"variant: {variant!r} found, one of {', '.join(VARIANTS)} expected")
     return FaultyDiscreteLaplace(scale) if variant == "faulty" else DiscreteLaplace(scale)
-
-
-def discrete_gaussian(scale: Fraction, variant: str) -> np.ndarray:
-    """Probabilities of the magnitudes of `reference.Sampler.discrete_gaussian` from 0 on.
-
-    The law is even: ``P(−x) = P(x)``. CKS20's Algorithm 3 keeps a Laplace draw of scale
-    ``t = ⌊σ⌋ + 1`` with the coin ``e^−(|x| − σ²/t)²/2σ²``; both are the variant's own, so the faulty
-    division bends the Gaussian twice. Where the variant is healthy, ``P(x) ∝ e^−x²/2σ²``.
-
-    Returns
-    -------
-    array, shape (12·⌈σ⌉ + 1,)
-        What lies beyond has a probability below 10^−30.
-
-    Raises
-    ------
-    ValueError
-        As `discrete_laplace`.
-    """
-    reference.check_scale(scale)
-    variance = scale**2
-    t = isqrt(variance.numerator // variance.denominator) + 1
-    magnitudes = range(12 * ceil(scale) + 1)
-    arguments = [(x - variance / t) ** 2 / (2 * variance) for x in magnitudes]
-    kept = np.array([_bernoulli_exp(argument, variant) for argument in arguments])
-    weights = discrete_laplace(Fraction(t), variant).pmf(np.array(magnitudes)) * kept
-    return weights / (2 * weights.sum() - weights[0])
-
-
-def _bernoulli_exp(x: Fraction, variant: str) -> float:
-    """A coin of `bernoulli_exp1` for each whole unit, of exact probability 1/e, and one for the rest."""
-    units = max(ceil(x) - 1, 0)
-    return exp(-units) * float(bernoulli_exp1(x - units, variant))

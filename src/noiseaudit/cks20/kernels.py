@@ -1,4 +1,4 @@
-"""The discrete Laplace cascade compiled over a byte buffer: same bytes, same outputs as `reference`.
+"""The Laplace and Gaussian cascades compiled over a byte buffer: same bytes, same outputs as `reference`.
 
 All arithmetic is in unsigned 64 bits. What would overflow stops the kernel before it happens, and so
 does the end of the buffer: the draw at hand is then taken up again from its first byte, so no byte
@@ -41,6 +41,9 @@ _KEPT = "kernels.*.nb?"
 """Names of the files in which Numba keeps this module's compiled code, and their index."""
 
 _NO_TABLE = np.zeros((0, 2), dtype=np.uint64)
+
+_DRAWS, _TRACES, _GAUSSIANS = "draws", "traces", "gaussians"
+"""Kernels that are compiled apart."""
 
 _EXHAUSTED, _OVERFLOW = -1, -2
 """Positions that say why a kernel stopped; all others are places in the buffer."""
@@ -246,15 +249,55 @@ def _draw_many(variant, buffer, table, n, d, outputs, traces):  # noqa: ANN001, 
     return outputs.size, start, 0
 
 
+@njit(cache=True)
+def _draw_gaussians(variant, buffer, table, t, b2t, a2, denominator, outputs):  # noqa: ANN001, ANN202
+    """Fill ``outputs`` with discrete Gaussian draws of scale a/b (`reference.Sampler.discrete_gaussian`).
+
+    ``table`` is that of scale t; the argument of the coin is ``(|x|·b²·t − a²)²/denominator``.
+    Returns as `_draw_many` does.
+    """
+    start, row = 0, 0
+    while row < outputs.size:
+        position = start
+        while True:
+            x, position = _draw(variant, buffer, position, table, _ONE, t, None)
+            if position < 0:
+                return row, start, position
+            magnitude = np.uint64(abs(x))
+            if magnitude >= _HALF // b2t:
+                return row, start, _OVERFLOW
+            shifted = magnitude * b2t
+            distance = shifted - a2 if shifted > a2 else a2 - shifted
+            if distance >= _HALF:
+                return row, start, _OVERFLOW
+            g = _gcd(distance * distance, denominator)
+            left, right = distance * distance // g, denominator // g
+            k = _ONE
+            while k & _ONE and left > right:  # a coin of 1/e for each whole unit
+                k, position = _first_failure(variant, buffer, position, table, t, t)
+                if position < 0:
+                    return row, start, position
+                left -= right
+            if k & _ONE:
+                k, position = _first_failure(variant, buffer, position, _NO_TABLE, left, right)
+                if position < 0:
+                    return row, start, position
+            if k & _ONE:
+                break
+        outputs[row], start = x, position
+        row += 1
+    return row, start, 0
+
+
 @cache
-def _compile(variant: str, traced: bool) -> None:
+def _compile(variant: str, kernel: str) -> None:
     """Compile a kernel, or load what an earlier process kept, by drawing nothing.
 
     One process at a time: Numba's index of what it keeps is not made for two that write to it, and one
     variant's code could come to stand under another's name. Numba does not notice a changed bit
     either, and runs it: what does not match its digest is removed, and compiled anew.
     """
-    traces = np.empty((0, len(LAYERS)), dtype=np.int64) if traced else None
+    traces = np.empty((0, len(LAYERS)), dtype=np.int64) if kernel == _TRACES else None
     nothing, no_draws = np.empty(0, dtype=np.uint8), np.empty(0, dtype=np.int64)
     kept = Path(_draw_many.stats.cache_path)
     kept.mkdir(parents=True, exist_ok=True)
@@ -264,7 +307,12 @@ def _compile(variant: str, traced: bool) -> None:
         if _digests(kept) != noted:
             for path in kept.glob(_KEPT):
                 path.unlink()
-        _draw_many(_VARIANTS[variant], nothing, _NO_TABLE, _ONE, _ONE, no_draws, traces)
+        if kernel == _GAUSSIANS:
+            _draw_gaussians(
+                _VARIANTS[variant], nothing, _NO_TABLE, _ONE, _ONE, _ONE, _ONE, no_draws
+            )
+        else:
+            _draw_many(_VARIANTS[variant], nothing, _NO_TABLE, _ONE, _ONE, no_draws, traces)
         if (found := _digests(kept)) != noted:
             with files.replacing(record) as temporary:
                 temporary.write_bytes(found)
@@ -334,6 +382,8 @@ class Cascade:
         If the scale is no rational: a float is one only at its binary value, ``Fraction(2.5)``.
     """
 
+    _KERNEL = _DRAWS
+
     def __init__(self, variant: str, scale: Fraction, source: reference.Source) -> None:
         if config.DISABLE_JIT:
             raise ValueError(
@@ -386,14 +436,11 @@ class Cascade:
         return {name: traces[:, column] for column, name in enumerate(LAYERS)}
 
     def _fill(self, outputs: np.ndarray, traces: np.ndarray | None) -> None:
-        _compile(self._variant, traces is not None)
-        n, d = np.uint64(self._scale.denominator), np.uint64(self._scale.numerator)
+        _compile(self._variant, self._KERNEL if traces is None else _TRACES)
         done = 0
         while done < outputs.size:
-            finished, position, stop = _draw_many(
-                _VARIANTS[self._variant], self._unread, self._table, n, d, outputs[done:],
-                None if traces is None else traces[done:],
-            )  # fmt: skip
+            own = None if traces is None else traces[done:]
+            finished, position, stop = self._draw(outputs[done:], own)
             done += finished
             self._unread = self._unread[position:]
             if stop == _EXHAUSTED:
@@ -401,7 +448,59 @@ class Cascade:
                 self._unread = np.concatenate([self._unread, self._source.read(wanted)])
             elif stop == _OVERFLOW:
                 sampler = reference.VARIANTS[self._variant](self)
-                outputs[done] = sampler.discrete_laplace(self._scale)
+                outputs[done] = self._draw_plainly(sampler)
                 if traces is not None:
                     traces[done] = [sampler.trace.get(name, UNREACHED) for name in LAYERS]
                 done += 1
+
+    def _draw(self, outputs: np.ndarray, traces: np.ndarray | None) -> tuple[int, int, int]:
+        n, d = np.uint64(self._scale.denominator), np.uint64(self._scale.numerator)
+        return _draw_many(
+            _VARIANTS[self._variant], self._unread, self._table, n, d, outputs, traces
+        )
+
+    def _draw_plainly(self, sampler: reference.Sampler) -> int:
+        return sampler.discrete_laplace(self._scale)
+
+
+class GaussianCascade(Cascade):
+    """A discrete Gaussian sampler that draws in bulk, ``faulty`` or ``fixed``.
+
+    Parameters
+    ----------
+    variant, source
+        As of `Cascade`; ``taylor`` has no table for the coin's arguments.
+    scale : Fraction
+        Above 0, ``a/b`` with ``2·a²·b²·t²`` below `LARGEST_TERM`, ``t = ⌊a/b⌋ + 1``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `Cascade`.
+    """
+
+    _KERNEL = _GAUSSIANS
+
+    def __init__(self, variant: str, scale: Fraction, source: reference.Source) -> None:
+        reference.check_scale(scale)
+        a, b = scale.numerator, scale.denominator
+        t = a // b + 1
+        self._denominator = 2 * a**2 * b**2 * t**2
+        if variant == "taylor":
+            raise ValueError("variant: 'taylor' found, faulty or fixed expected for the Gaussian")
+        if self._denominator >= LARGEST_TERM:
+            raise ValueError(f"scale: {scale} found, a rational of smaller terms expected")
+        super().__init__(variant, Fraction(t), source)
+        self._deviation = scale
+
+    def trace(self, count: int) -> dict[str, np.ndarray]:
+        """Refused with a `ValueError`: layers are traced in Laplace draws."""
+        raise ValueError("trace: a Gaussian found, a Laplace cascade expected")
+
+    def _draw(self, outputs: np.ndarray, traces: np.ndarray | None) -> tuple[int, int, int]:
+        a, b, t = self._deviation.numerator, self._deviation.denominator, self._scale.numerator
+        terms = map(np.uint64, (t, b**2 * t, a**2, self._denominator))
+        return _draw_gaussians(_VARIANTS[self._variant], self._unread, self._table, *terms, outputs)
+
+    def _draw_plainly(self, sampler: reference.Sampler) -> int:
+        return sampler.discrete_gaussian(self._deviation)

@@ -107,7 +107,7 @@ def coarse_coins(d: int, variant: str) -> np.ndarray:
     return np.bincount(bin_of, weights=exact.coins(d, variant)) / np.bincount(bin_of)
 
 
-def geometric(law: exact.IntegerLaw, highest: int) -> Law:
+def geometric(law: exact.PeriodicLaw, highest: int) -> Law:
     """The law of the magnitude that a signed draw is made from, a negative zero being redrawn."""
     kept = (1 + float(law.pmf(np.array([0]))[0])) / 2  # 1 less the chance of a negative zero
     p = law.pmf(np.arange(highest + 1)) / kept
@@ -116,7 +116,7 @@ def geometric(law: exact.IntegerLaw, highest: int) -> Law:
     return Law(0, highest, p, mean, second - mean**2, central)
 
 
-def signed(law: exact.IntegerLaw, highest: int) -> Law:
+def signed(law: exact.PeriodicLaw, highest: int) -> Law:
     """The law of the signed draw."""
     p = law.pmf(np.arange(-highest, highest + 1))
     return Law(-highest, highest, p, 0.0, law.variance, law.moment(4))
