@@ -142,7 +142,7 @@ def test_the_faulty_layer_is_named_and_a_stuck_source_too(finished):
 
 def test_certified_bounds_hold_for_every_output(losses):
     seen = losses[losses["exact_loss"].notna()]
-    assert len(seen) == 4 * 2 * 122 + 2 * 2 * 189 + 3 * 2 * 115
+    assert len(seen) == 4 * 2 * 119 + 2 * 2 * 178 + 3 * 2 * 115
     assert np.all(
         (seen["loss_low"] <= seen["exact_loss"]) & (seen["exact_loss"] <= seen["loss_high"])
     )
