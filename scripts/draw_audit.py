@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from noiseaudit import jobs
-from noiseaudit.audit import cards, opening, recording
+from noiseaudit.audit import cards, opening, processes, recording
 
 
 @click.command(help=__doc__)
@@ -21,11 +21,19 @@ def draw_audit(
 ) -> None:
     read = cards.read(card)
     setting = cards.at(read, place, draws, seconds)
-    with (
-        jobs.progress(setting.draws, f"{setting.card} {setting.name}", "draw") as bar,
-        opening.subject(setting, seed) as subject,
-    ):
-        recording.record(samples, setting, subject, alpha / len(read.settings()), seed, bar.update)
+    share = alpha / len(read.settings())
+    try:
+        with (
+            jobs.progress(setting.draws, f"{setting.card} {setting.name}", "draw") as bar,
+            opening.subject(setting, seed) as subject,
+        ):
+            recording.record(samples, setting, subject, share, seed, bar.update)
+    except (processes.SubjectError, processes.Unjudgeable) as error:
+        if setting.requires is None:
+            raise
+        # Others' packages come and go, and fit one Python and not another: their row says so.
+        jobs.log.warning("%s", error)
+        recording.record_failure(samples, setting, str(error), seed)
 
 
 if __name__ == "__main__":

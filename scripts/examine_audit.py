@@ -24,7 +24,11 @@ def examine_audit(
     for place, path in enumerate(samples):
         setting = cards.at(cards.read(card), place, draws)
         drawn = recording.Recorded(path, setting, seed)
-        one = examination.examine(setting, drawn, alpha / len(samples), seed, fresh=drawn.fresh)
+        share = alpha / len(samples)
+        if drawn.reason:
+            found.append(examination.unjudged(setting, drawn.reason, share, seed))
+            continue
+        one = examination.examine(setting, drawn, share, seed, fresh=drawn.fresh)
         found.append(
             replace(one, seconds=drawn.seconds, versions=drawn.versions, digests=drawn.digests)
         )

@@ -22,6 +22,9 @@ COLUMNS = {
     "opendp/plrv": "source scale x count_x count_next loss loss_low loss_high exact_loss bound"
     " within_3sigma",
     "opendp/performance": "sampler batch draws microseconds_per_draw standard_error ratio_to_first",
+    "opendp/reach": "mechanism call release scale draws verdict measure claimed exact exact_high"
+    " certified draws_needed epsilon_at_delta delta_exact deviation detectable_deviation chi2 dof p"
+    " expected_chi2 expected_chi2_sd chi2_faulty dof_faulty p_faulty expected_chi2_faulty expected_chi2_sd_faulty",
     "audits/verdicts": "card subject claim verdict by unsafe epsilon_low claimed event p_left p_right"
     " draws seconds detectable law_p",
     "audits/power": "specimen mechanism truth alpha runs found draws",
@@ -47,7 +50,7 @@ AUDIT_PLOTS = {"plot_audits", "plot_audit_evidence", "plot_power"}
 FIGURES = ["comparison"]
 FIGURES += [f"dptext/{name}" for name in DPTEXT_PLOTS]
 FIGURES += [f"dpecdf/{name}" for name in DPECDF_PLOTS]
-FIGURES += [f"opendp/{name}" for name in CASCADE_PLOTS + OPENDP_PLOTS]
+FIGURES += [f"opendp/{name}" for name in (*CASCADE_PLOTS, *OPENDP_PLOTS, "reach")]
 FIGURES += [f"audits/{name}" for name in ("overview", "power", "numpy-laplace", "opendp-0.14.1")]
 
 SCREEN = 45
@@ -230,7 +233,9 @@ FROM_SAMPLES |= plots("artifacts", "scale_and_source", "bin_width", "plrv")
 FROM_LAYERS = {"compare_opendp", "claims_opendp", *JOINED, *CLAIMED}
 FROM_LAYERS |= plots(*CASCADE_PLOTS) - plots("taylor_bracket")
 FROM_TRACES = {"tabulate_layers", *FROM_LAYERS, *FROM_SAMPLES} - plots("bin_width")
-ALL_PLOTS = plots(*DPTEXT_PLOTS, *CASCADE_PLOTS, *OPENDP_PLOTS, *DPECDF_PLOTS, "comparison")
+ALL_PLOTS = plots(
+    *DPTEXT_PLOTS, *CASCADE_PLOTS, *OPENDP_PLOTS, *DPECDF_PLOTS, "comparison", "reach"
+)
 
 
 @pytest.mark.parametrize(
@@ -254,7 +259,7 @@ ALL_PLOTS = plots(*DPTEXT_PLOTS, *CASCADE_PLOTS, *OPENDP_PLOTS, *DPECDF_PLOTS, "
             FROM_TRACES
             | FROM_SAMPLES
             | plots("performance")
-            | {"tabulate_deep", "benchmark_samplers"}
+            | {"tabulate_deep", "benchmark_samplers", "tabulate_reach", "plot_reach"}
             | CLAIMS,
         ),
         (

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import array
 import json
+import math
 import sys
 import time
 from collections.abc import Callable
@@ -17,15 +18,19 @@ from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 
+THRESHOLD = 10**9
+"""Of mechanisms that leave out small counts: beyond any noise."""
+
 
 def main(task: str, site: str, release: str, **noise: float) -> None:
     dp = imported(site, release)
     if task == "version":
         sys.stdout.write(release)
     elif task == "draw":
-        draw(mechanism(dp, noise["scale"]), noise["draws"], noise["batch"], noise["centre"])
+        add_noise = mechanism(dp, noise["mechanism"], noise["scale"], noise["batch"])
+        draw(add_noise, noise["draws"], noise["batch"], noise["centre"])
     elif task == "time":
-        time_draws(mechanism(dp, noise["scale"]), noise["batch"])
+        time_draws(mechanism(dp, "laplace", noise["scale"], noise["batch"]), noise["batch"])
 
 
 def imported(site: str, release: str) -> ModuleType:
@@ -42,11 +47,92 @@ def imported(site: str, release: str) -> ModuleType:
     return dp
 
 
-def mechanism(dp: ModuleType, scale: float) -> Callable[[list[int]], list[int]]:
+def mechanism(dp: ModuleType, name: str, scale: float, batch: int) -> Callable[[list], list]:
+    """A function from a list of equal values to what is released of each, by name."""
     dp.enable_features("contrib")
-    return dp.m.make_laplace(
-        dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64"), scale
-    )
+    return MECHANISMS[name](dp, scale, batch)
+
+
+def on_integers(constructor: str, metric: str, unit: object) -> Callable:
+    def made(dp: ModuleType, scale: float, _: int) -> Callable[[list], list]:
+        make = getattr(dp.m, constructor)
+        return make(dp.vector_domain(dp.atom_domain(T="i64")), getattr(dp, metric)(T=unit), scale)
+
+    return made
+
+
+def on_floats(constructor: str, metric: str, lattice: bool) -> Callable:
+    """Noise on floats, on a lattice of integers or the default one; then outputs are rounded down."""
+
+    def made(dp: ModuleType, scale: float, batch: int) -> Callable[[list], list]:
+        options = {"size": batch} if lattice else {}  # without a size, coarse lattices are refused
+        domain = dp.vector_domain(dp.atom_domain(T=float, nan=False), **options)
+        noise = getattr(dp.m, constructor)(
+            domain, getattr(dp, metric)(T=float), scale, **({"k": 0} if lattice else {})
+        )
+        return lambda values: [math.floor(x) for x in noise([float(x) for x in values])]
+
+    return made
+
+
+def on_counts(constructor: str, metric: str) -> Callable:
+    """Noise on counts of keys, all of them far beyond the threshold; the count is taken off again."""
+
+    def made(dp: ModuleType, scale: float, _: int) -> Callable[[list], list]:
+        counts = dp.map_domain(dp.atom_domain(T="i64"), dp.atom_domain(T="i64"))
+        distance = getattr(dp, metric)(dp.absolute_distance(T="i64"))
+        noise = getattr(dp.m, constructor)(counts, distance, scale, THRESHOLD)
+        return lambda values: [
+            count - 2 * THRESHOLD
+            for count in noise({key: 2 * THRESHOLD + x for key, x in enumerate(values)}).values()
+        ]
+
+    return made
+
+
+def one_by_one(
+    make: Callable[[ModuleType, float], Callable], value: object, output: Callable
+) -> Callable:
+    """A mechanism that releases one answer a call, to the same question."""
+
+    def made(dp: ModuleType, scale: float, _: int) -> Callable[[list], list]:
+        noise = make(dp, scale)
+        return lambda values: [output(noise(value)) for _ in values]
+
+    return made
+
+
+def canonical(dp: ModuleType, scale: float) -> Callable:
+    domain = dp.atom_domain(T=float, nan=False)
+    distance = dp.absolute_distance(T=float)
+    return dp.m.make_canonical_noise(domain, distance, d_in=1.0, d_out=(1 / scale, 1e-6))
+
+
+def noisy_max(dp: ModuleType, scale: float) -> Callable:
+    domain, distance = dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64")
+    return dp.m.make_noisy_max(domain, distance, dp.max_divergence(), scale)
+
+
+MECHANISMS = {
+    "laplace": on_integers("make_laplace", "l1_distance", "i64"),
+    "geometric": on_integers("make_geometric", "l1_distance", "i64"),
+    "gaussian": on_integers("make_gaussian", "l2_distance", float),
+    "laplace_lattice": on_floats("make_laplace", "l1_distance", lattice=True),
+    "gaussian_lattice": on_floats("make_gaussian", "l2_distance", lattice=True),
+    "laplace_floats": on_floats("make_laplace", "l1_distance", lattice=False),
+    "gaussian_floats": on_floats("make_gaussian", "l2_distance", lattice=False),
+    "laplace_threshold": on_counts("make_laplace_threshold", "l01inf_distance"),
+    "gaussian_threshold": on_counts("make_gaussian_threshold", "l02inf_distance"),
+    "canonical": one_by_one(canonical, 0.0, math.floor),
+    "randomized_response": one_by_one(
+        lambda dp, _: dp.m.make_randomized_response_bool(0.75), True, int
+    ),
+    "noisy_max": one_by_one(noisy_max, [0, 0, 1], int),
+}
+"""By the names of `noiseaudit.cks20.reach`, which holds their laws."""
+
+ONE_A_CALL = ("canonical", "randomized_response", "noisy_max")
+"""Those that answer one question a call, which takes them ten times as long."""
 
 
 def draw(add_noise: Callable, draws: int, batch: int, centre: int) -> None:

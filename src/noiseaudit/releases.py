@@ -25,17 +25,27 @@ LARGEST_SCALE = 1e15
 """Beyond it, draws would come near the ends of 64 bits, where the wheels saturate."""
 
 
+ONE_A_CALL = _draw_from_wheel.ONE_A_CALL
+"""Mechanisms that answer one question a call, and take ten times as long."""
+
+
 class ReleaseError(ValueError):
     """A wheel is not the one asked for, or failed while drawing."""
 
 
 def draw(
-    site: Path, release: str, scale: float, draws: int, batch: int = 10_000, centre: int = 0
+    site: Path,
+    release: str,
+    scale: float,
+    draws: int,
+    batch: int = 10_000,
+    centre: int = 0,
+    mechanism: str = "laplace",
 ) -> Iterator[np.ndarray]:
-    """Draw integers from a release's discrete Laplace mechanism, on the operating system's entropy.
+    """Draw integers from a release's mechanism, on the operating system's entropy.
 
-    Adds noise to a vector of equal values through ``make_laplace`` over 64-bit integers, in a process
-    of its own.
+    Adds noise to a vector of equal values, by default through ``make_laplace`` over 64-bit integers, in
+    a process of its own.
 
     Parameters
     ----------
@@ -49,6 +59,8 @@ def draw(
         How many in all (at least 1), and how many a batch.
     centre : int
         The value, of at most `LARGEST_SCALE` in size.
+    mechanism : str
+        One of `_draw_from_wheel.MECHANISMS`.
 
     Yields
     ------
@@ -66,7 +78,11 @@ def draw(
         raise ValueError(f"centre: {centre} found, at most {LARGEST_SCALE:g} in size expected")
     if not all(isinstance(size, int) and size >= 1 for size in (draws, batch)):
         raise ValueError(f"draws, batch: {draws}, {batch} found, integers of at least 1 expected")
+    if mechanism not in _draw_from_wheel.MECHANISMS:
+        known = ", ".join(_draw_from_wheel.MECHANISMS)
+        raise ValueError(f"mechanism: {mechanism!r} found, one of {known} expected")
     noise = {"scale": scale, "draws": draws, "batch": batch, "centre": centre}
+    noise["mechanism"] = mechanism
     command = _command("draw", site, release, **noise)
     with (
         tempfile.TemporaryFile() as errors,

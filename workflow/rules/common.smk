@@ -125,6 +125,12 @@ def timed_releases():
     return list(dict.fromkeys([contrast["faulty"], contrast["fixed"], *newest]))
 
 
+def reached_mechanisms(release):
+    """The mechanisms that are drawn from in a release: the Gaussian in all, the others in three."""
+    asked = config["opendp"]["reach"]["mechanisms"]
+    return asked if release in timed_releases() else [name for name in asked if name == "gaussian"]
+
+
 def card_of(path):
     """A card as it stands, unchecked: the job that draws from it checks it."""
     try:
@@ -135,12 +141,18 @@ def card_of(path):
         stop(f"{path.relative_to(ROOT)}: no card found, one in YAML with `draw` expected")
 
 
+def release_of(card):
+    """The site of the release that a card's noise is drawn from, where the studies pin it."""
+    pins = (ROOT / "audits" / card.get("requires", "")).resolve()
+    known = pins.parent == ROOT / "workflow/envs"
+    return f"resources/{pins.stem.replace('-', '/', 1)}" if known else None
+
+
 def required(card):
-    """The site that a card's noise is drawn from, where it names pinned packages."""
+    """What lies there before a card is drawn from: a release's site, or pins to install by."""
     if "requires" not in card:
         return []
-    pins = (ROOT / "audits" / card["requires"]).resolve()
-    return [f"resources/{pins.stem.replace('-', '/', 1)}"]
+    return [release_of(card) or os.path.normpath(f"audits/{card['requires']}")]
 
 
 def own_file(card):

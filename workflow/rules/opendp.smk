@@ -15,9 +15,13 @@ DEEP_SCALES = {rational_name(scale): scale for scale in DEEP["scales"]}
 EXACT = config["opendp"]["exact"]
 TIMED = config["opendp"]["benchmark"]
 ALARMS = config["opendp"]["false_alarms"]
+REACH = config["opendp"]["reach"]
 
 # The cache of one release's draws.
 SAMPLE = "results/opendp/samples/opendp-{release}_scale-{scale}_draws-{draws}.parquet"
+
+# Counts of what one release's mechanisms drew.
+REACHED = "results/opendp/samples/reach_opendp-{release}.tsv"
 
 # The cache of one trace of the cascade.
 TRACE = "results/opendp/traces/{variant}_{entropy}_scale-{scale}_draws-{draws}.parquet"
@@ -86,6 +90,7 @@ RELEASE_FIGURES = [
     "plrv",
     "realised_epsilon",
     "releases",
+    "reach",
 ]
 
 # What needs no wheel.
@@ -100,7 +105,9 @@ OPENDP = [
 if RELEASES:
     OPENDP += expand("figures/opendp/{name}.{format}", name=RELEASE_FIGURES, format=FORMATS)
     OPENDP += [
-        *expand("results/opendp/{name}.tsv", name=["releases", "plrv", "performance", "growth"]),
+        *expand(
+            "results/opendp/{name}.tsv", name=["releases", "reach", "plrv", "performance", "growth"]
+        ),
         "results/opendp/releases.html",
         *expand(
             "results/notebooks/{name}.{format}",
@@ -250,6 +257,50 @@ rule tabulate_releases:
     shell:
         "python {input.script} --plrv {input.plrv} --alpha {params.alpha} --table {output.table}"
         " --log {log} {input.samples}"
+
+
+rule draw_reach:
+    """Draw from the mechanisms of one release, and count."""
+    input:
+        script="scripts/draw_reach.py",
+        modules=modules("scripts/draw_reach.py"),
+        site="resources/opendp/{release}",
+    output:
+        counts=REACHED,
+    log:
+        "logs/opendp/draw_reach_{release}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        release="{release}",
+        mechanisms=lambda wildcards: [
+            f"--mechanism {name}" for name in reached_mechanisms(wildcards.release)
+        ],
+        draws=[f"--{kind} {draws}" for kind, draws in REACH["draws"].items()],
+        scales=[f"--scale {plain(scale)}" for scale in REACH["scales"]],
+    shell:
+        "python {input.script} --release {params.release} --site {input.site} {params.mechanisms}"
+        " {params.draws} {params.scales} --counts {output.counts} --log {log}"
+
+
+rule tabulate_reach:
+    """What OpenDP's mechanisms drew against both laws, and what they pay."""
+    input:
+        script="scripts/tabulate_reach.py",
+        modules=modules("scripts/tabulate_reach.py"),
+        counts=expand(REACHED, release=RELEASES),
+    output:
+        table=ensure("results/opendp/reach.tsv", non_empty=True),
+    log:
+        "logs/opendp/tabulate_reach.log",
+    conda:
+        "../../environment.yml"
+    params:
+        alpha=config["alpha"],
+        delta=EXACT["delta"],
+    shell:
+        "python {input.script} --alpha {params.alpha} --delta {params.delta} --table {output.table}"
+        " --log {log} {input.counts}"
 
 
 rule tabulate_layers:
@@ -731,6 +782,24 @@ rule plot_releases:
         alpha=config["alpha"],
     shell:
         "python {input.script} --releases {input.releases} --figure {output.png} --log {log}"
+
+
+rule plot_reach:
+    """How far the fault reaches: mechanisms, releases, and what they pay."""
+    input:
+        script="scripts/plot_reach.py",
+        modules=modules("scripts/plot_reach.py"),
+        reach="results/opendp/reach.tsv",
+    output:
+        **drawing("opendp", "reach", "reach of the fault"),
+    log:
+        "logs/opendp/plot_reach.log",
+    conda:
+        "../../environment.yml"
+    params:
+        alpha=config["alpha"],
+    shell:
+        "python {input.script} --reach {input.reach} --figure {output.png} --log {log}"
 
 
 rule render_releases:

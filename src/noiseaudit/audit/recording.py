@@ -73,6 +73,13 @@ def record(
     tables.write_samples(path, _of_one_kind(batches), origin)
 
 
+def record_failure(path: Path, setting: Setting, reason: str, seed: int) -> None:
+    """Note in a sample file why nothing could be drawn for a setting."""
+    job = {"card": setting.card, "setting": setting.name, "draws": 0, "reason": reason}
+    origin = tables.provenance(job, seed, packages=["numpy", "pyarrow"])
+    tables.write_samples(path, [{"left_0": np.zeros(0), "right_0": np.zeros(0)}], origin)
+
+
 def _columns(sides: tuple[Outputs, Outputs]) -> dict[str, np.ndarray]:
     columns = {}
     for side, outputs in zip(SIDES, sides, strict=True):
@@ -94,7 +101,7 @@ def _of_one_kind(batches: list[dict[str, np.ndarray]]) -> Iterator[dict[str, np.
 
 
 class Recorded(Subject):
-    """The outputs of a sample file that `record` wrote.
+    """The outputs of a sample file that `record` wrote; none, and the ``reason``, of `record_failure`.
 
     Raises
     ------
@@ -111,10 +118,11 @@ class Recorded(Subject):
                 raise tables.DamagedFile(
                     f"{path}: {key} {job.get(key)!r} found, {expected!r} expected"
                 )
-        self.seconds: float = job["seconds"]
-        self.versions: dict[str, str] = job["versions"]
-        self.digests: dict[str, str] = job["digests"]
-        self._fresh = job["fresh"]
+        self.reason: str = job.get("reason", "")
+        self.seconds: float = job.get("seconds", 0.0)
+        self.versions: dict[str, str] = job.get("versions", {})
+        self.digests: dict[str, str] = job.get("digests", {})
+        self._fresh = job.get("fresh")
         self._batches = tables.read_columns(path)
         self._unread: tuple[list[Outputs], list[Outputs]] = ([], [])
         self._asked = [0, 0]

@@ -1,0 +1,25 @@
+"""Draw how far OpenDP's fault reaches (figures/opendp/reach)."""
+
+from pathlib import Path
+
+import click
+
+from noiseaudit import jobs, tables
+from noiseaudit.figures import reach, style
+
+
+@click.command(help=__doc__)
+@click.option("--reach", "table", required=True, type=click.Path(path_type=Path), help="reach.tsv.")
+@click.option(
+    "--figure",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="PNG to write, with .svg and .pdf.",
+)
+def plot_reach(table: Path, figure: Path) -> None:
+    rows = tables.read_table(table, text=["mechanism", "call", "release", "measure", "verdict"])
+    style.save(reach.reach(rows), figure)
+
+
+if __name__ == "__main__":
+    jobs.run(plot_reach)
