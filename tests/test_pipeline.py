@@ -24,7 +24,8 @@ COLUMNS = {
     "opendp/performance": "sampler batch draws microseconds_per_draw standard_error ratio_to_first",
     "opendp/reach": "mechanism call release scale draws verdict measure claimed exact exact_high"
     " certified draws_needed epsilon_at_delta delta_exact deviation detectable_deviation chi2 dof p"
-    " expected_chi2 expected_chi2_sd chi2_faulty dof_faulty p_faulty expected_chi2_faulty expected_chi2_sd_faulty",
+    " expected_chi2 expected_chi2_sd chi2_faulty dof_faulty p_faulty expected_chi2_faulty"
+    " expected_chi2_sd_faulty",
     "audits/verdicts": "card subject claim verdict by unsafe epsilon_low claimed event p_left p_right"
     " draws seconds detectable law_p",
     "audits/power": "specimen mechanism truth alpha runs found draws",
@@ -45,13 +46,15 @@ OPENDP_PLOTS += ("realised_epsilon", "releases")
 
 DPECDF_PLOTS = ("fits", "utility", "audit")
 
-AUDIT_PLOTS = {"plot_audits", "plot_audit_evidence", "plot_power"}
+AUDIT_PLOTS = {"plot_audits", "plot_audit_evidence", "plot_power", "plot_practice"}
 
 FIGURES = ["comparison"]
 FIGURES += [f"dptext/{name}" for name in DPTEXT_PLOTS]
 FIGURES += [f"dpecdf/{name}" for name in DPECDF_PLOTS]
 FIGURES += [f"opendp/{name}" for name in (*CASCADE_PLOTS, *OPENDP_PLOTS, "reach")]
-FIGURES += [f"audits/{name}" for name in ("overview", "power", "numpy-laplace", "opendp-0.14.1")]
+FIGURES += [
+    f"audits/{name}" for name in ("overview", "practice", "power", "numpy-laplace", "opendp-0.14.1")
+]
 
 SCREEN = 45
 """Lines of a cell, or of what it prints."""

@@ -122,7 +122,7 @@ def test_every_figure_table_and_notebook_of_the_report_shows(browser, report):
             else:
                 wait_until(lambda: largest_image(browser) > 500)
                 figures += 1
-    assert (figures, pages) == (27, 9)
+    assert (figures, pages) == (28, 9)
     assert requested(browser) == set()
     assert complaints(browser) == []
 

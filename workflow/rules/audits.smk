@@ -29,7 +29,7 @@ AUDIT_OUTPUTS = [
     "results/audits/verdicts.html",
     "results/audits/power.tsv",
     "results/audits/false_alarms.tsv",
-    *expand("figures/audits/{name}.{format}", name=["overview", "power", *CARDS], format=FORMATS),
+    *expand("figures/audits/{name}.{format}", name=["overview", "practice", "power", *CARDS], format=FORMATS),
 ]
 
 
@@ -171,6 +171,24 @@ rule plot_audits:
         alpha=config["alpha"],
     shell:
         "python {input.script} --verdicts {input.verdicts} --figure {output.png} --log {log}"
+
+
+rule plot_practice:
+    """Every audited noise against every question."""
+    input:
+        script="scripts/plot_practice.py",
+        modules=modules("scripts/plot_practice.py"),
+        verdicts=expand("results/audits/{card}.json", card=CARDS),
+    output:
+        **drawing("audits", "practice", "every question"),
+    log:
+        "logs/audits/plot_practice.log",
+    conda:
+        "../../environment.yml"
+    params:
+        alpha=config["alpha"],
+    shell:
+        "python {input.script} --figure {output.png} --log {log} {input.verdicts}"
 
 
 rule measure_power:

@@ -1,0 +1,28 @@
+"""Draw every audited noise against every question (figures/audits/practice)."""
+
+import json
+from pathlib import Path
+
+import click
+
+from noiseaudit import jobs
+from noiseaudit.figures import practice, style
+
+
+@click.command(help=__doc__)
+@click.option(
+    "--figure",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="PNG to write, with .svg and .pdf.",
+)
+@click.argument("verdicts", nargs=-1, required=True, type=click.Path(path_type=Path))
+def plot_practice(verdicts: tuple[Path, ...], figure: Path) -> None:
+    """VERDICTS are JSON files, one a card."""
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in verdicts]
+    settings = [one for card in found for one in card.get("settings", [card])]
+    style.save(practice.practice(settings), figure)
+
+
+if __name__ == "__main__":
+    jobs.run(plot_practice)
