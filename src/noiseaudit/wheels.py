@@ -70,6 +70,7 @@ def install_pinned(pins: Path, site: Path, interpreter: str = sys.executable) ->
     if not pins.is_file():
         raise WheelError(f"{pins}: no such file")
     site.parent.mkdir(parents=True, exist_ok=True)
+    stood = site.is_dir()
     with tempfile.TemporaryDirectory(prefix=".installing-", dir=site.parent) as folder:
         fresh = Path(folder) / "site"
         command = [*_installer(interpreter), "--quiet", "--no-deps", "--require-hashes"]
@@ -81,8 +82,13 @@ def install_pinned(pins: Path, site: Path, interpreter: str = sys.executable) ->
             reason = gist(finished.stderr)
             named = ", ".join(_pinned(pins)).replace("==", " ")
             raise WheelError(f"{named} cannot be installed: {reason}")
-        shutil.rmtree(site, ignore_errors=True)
-        fresh.rename(site)
+        if stood:
+            shutil.rmtree(site, ignore_errors=True)
+        try:
+            fresh.rename(site)
+        except OSError:
+            if stood or not site.is_dir():
+                raise  # else another job made it meanwhile, and may be using it
 
 
 def _installer(interpreter: str) -> list[str]:
