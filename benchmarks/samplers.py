@@ -17,10 +17,12 @@ import numpy as np
 import pandas as pd
 
 from noiseaudit import entropy, jobs, releases, tables
-from noiseaudit.cks20 import diagnosis, exact, kernels, reference
+from noiseaudit.cks20 import diagnosis, exact, inversion, kernels, reference
 
 CASCADE_DRAWS, REFERENCE_SHARE = 500_000, 50
 """Draws a round: enough for the fast, a fiftieth of a wheel's for the slow."""
+
+INVERSION = "inversion"
 
 GROWTH_SHARES = (0.5, 5, 50, 500)
 """Of a wheel's draws a round: sizes at which the time a draw must stay the same."""
@@ -40,6 +42,13 @@ def compiled(variant: str, scale: Fraction, draws: int, seed: int) -> Timed:
     cascade = kernels.Cascade(variant, scale, source)
     cascade.draw(10)
     return draws, lambda: clocked(lambda: cascade.draw(draws))
+
+
+def inverted(scale: Fraction, draws: int, seed: int) -> Timed:
+    words = entropy.word_source("pcg64", seed, "benchmark", str(scale))
+    sampler = inversion.Inversion(inversion.LAPLACE, scale, words)
+    sampler.draw(10)
+    return draws, lambda: clocked(lambda: sampler.draw(draws))
 
 
 def plain(variant: str, scale: Fraction, draws: int, seed: int) -> Timed:
@@ -80,6 +89,20 @@ def bytes_per_draw(variant: str, scale: Fraction, draws: int, seed: int) -> floa
     cascade = kernels.Cascade(variant, scale, Counting())
     cascade.draw(draws)
     return (fetched - cascade.unread) / draws
+
+
+def words_per_draw(scale: Fraction, seed: int) -> float:
+    """Words that inversion uses: more than one where a negative zero is drawn again."""
+    words = entropy.word_source("pcg64", seed, "benchmark", "words", str(scale))
+    used = 0
+
+    def counting(count: int) -> np.ndarray:
+        nonlocal used
+        used += count
+        return words(count)
+
+    inversion.Inversion(inversion.LAPLACE, scale, counting).draw(CASCADE_DRAWS)
+    return used / CASCADE_DRAWS
 
 
 def entropy_bytes(scale: Fraction) -> float:
@@ -123,12 +146,14 @@ def benchmark_samplers(
             samplers[f"cascade {variant}"] = compiled(variant, s, CASCADE_DRAWS, seed)
         for variant in variants:
             samplers[f"reference {variant}"] = plain(variant, s, draws // REFERENCE_SHARE, seed)
+        samplers[INVERSION] = inverted(s, CASCADE_DRAWS, seed)
         samplers["NumPy geometrics"] = numpy_geometrics(s, CASCADE_DRAWS, seed)
         times = interleaved(samplers, rounds)
     table = summarise(samplers, times).assign(scale=scale, rounds=rounds)
     for variant in variants:
         chosen = table["sampler"].isin([f"cascade {variant}", f"reference {variant}"])
         table.loc[chosen, "bytes_per_draw"] = bytes_per_draw(variant, s, CASCADE_DRAWS, seed)
+    table.loc[table["sampler"] == INVERSION, "bytes_per_draw"] = words_per_draw(s, seed) * 8
     table["entropy_bytes"] = entropy_bytes(s)
     tables.write_table(performance, table)
     tables.write_table(growth, grown(sites, s, scales, draws, max(2, rounds // 2), seed))

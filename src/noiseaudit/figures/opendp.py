@@ -440,11 +440,17 @@ def _draw_times(ax: Axes, times: pd.DataFrame) -> None:
     ax.set_title(f"Time a draw; × {times['sampler'].iloc[0]}'s")
 
 
+_SAMPLERS = {
+    "OpenDP": style.ORANGE,
+    "cascade": style.FIXED,
+    "reference": style.SKY,
+    "inversion": style.BLACK,
+}
+"""Colours by the first word of a sampler's name."""
+
+
 def _colour_of_sampler(sampler: str) -> str:
-    kind = sampler.split(" ", maxsplit=1)[0]
-    return {"OpenDP": style.ORANGE, "cascade": style.FIXED, "reference": style.SKY}.get(
-        kind, style.GREY
-    )
+    return _SAMPLERS.get(sampler.split(" ", maxsplit=1)[0], style.GREY)
 
 
 _DIVISORS = {3: style.FAULTY, 5: style.ORANGE, 7: style.SKY, 11: style.SKY, 4: style.BLUE}
