@@ -1,4 +1,6 @@
-"""Mechanisms of diffprivlib, by name."""
+"""Mechanisms of diffprivlib, by name: one object is made and kept, as its users do."""
+
+from functools import cache
 
 from diffprivlib import mechanisms
 
@@ -12,6 +14,10 @@ ARGUMENTS = {
 }
 
 
+@cache
+def made(mechanism: str) -> mechanisms.base.DPMechanism:
+    return getattr(mechanisms, mechanism)(epsilon=1.0, sensitivity=1, **ARGUMENTS[mechanism])
+
+
 def noisy(value: float, count: int, mechanism: str) -> list[float]:
-    made = getattr(mechanisms, mechanism)(epsilon=1.0, sensitivity=1, **ARGUMENTS[mechanism])
-    return [made.randomise(value) for _ in range(count)]
+    return [made(mechanism).randomise(value) for _ in range(count)]
