@@ -29,7 +29,11 @@ AUDIT_OUTPUTS = [
     "results/audits/verdicts.html",
     "results/audits/power.tsv",
     "results/audits/false_alarms.tsv",
-    *expand("figures/audits/{name}.{format}", name=["overview", "practice", "power", *CARDS], format=FORMATS),
+    *expand(
+        "figures/audits/{name}.{format}",
+        name=["overview", "practice", "power", *CARDS],
+        format=FORMATS,
+    ),
 ]
 
 

@@ -318,12 +318,13 @@ def overview(rows: pd.DataFrame) -> Figure:
         claimed = row["claimed"]
         if claimed > 0:
             low = min(row["certified"] / claimed, _BEYOND)
-            would = row["detectable"] / claimed
+            # What would have been found is an epsilon, of whatever kind the claim is.
+            would = row["detectable"] / claimed if row["claim"].startswith("epsilon") else math.nan
             if low > 0:
                 ax.plot(
                     [max(low, 0.1)], [place], "D" if low > 1 else "o", color=colour, markersize=5
                 )
-            if would == would:
+            if not math.isnan(would):
                 ax.plot([min(would, _BEYOND)], [place], "|", color=style.GREY, markersize=9)
         ax.annotate(
             headline(row["verdict"], "" if row["by"] == "none" else row["by"]),
@@ -360,9 +361,7 @@ def overview(rows: pd.DataFrame) -> Figure:
         markersize=9,
         label="would have been found, at an event of probability ½",
     )
-    ax.legend(
-        loc="upper center", bbox_to_anchor=(0.5, -0.13 - 0.6 / len(rows)), ncols=3, fontsize=8
-    )
+    figure.legend(loc="outside lower center", ncols=3, fontsize=8)
     ax.set_xlabel("privacy loss, in units of what is claimed")
     return figure
 
