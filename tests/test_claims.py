@@ -84,7 +84,7 @@ def test_the_printed_losses_tell_how_many_releases_they_rest_on(finished):
         (2, {"within_3sigma": False}, ["losses exceed"]),
         (1, {"verdict": "earliest faulty layer"}, ["sources of entropy are uniform"]),
         (3, {"ratio_to_first": 1.5, "ratio_standard_error": 0.01}, ["costs nearly nothing"]),
-        (3, {"microseconds_per_draw": range(20, 10, -1), "standard_error": 0.01}, ["takes longer"]),
+        (3, {"microseconds_per_draw": range(20, 9, -1), "standard_error": 0.01}, ["takes longer"]),
     ],
 )
 def test_other_findings_would_overturn_claims(opendp, table, change, falls):
