@@ -60,7 +60,7 @@ clean: ## remove results, figures and logs; keep the environment, the wheels and
 	@find -H results -mindepth 1 ! -name README.md ! -path '*/samples/*' ! -path '*/traces/*' -type f -delete
 	@find -H results -name '.*' -type f -delete # what a killed job left
 	@find -H figures -mindepth 1 ! -name README.md -type f -delete
-	@rm -rf logs report.html resources/*/.installing-*
+	@rm -rf logs report.html resources/.installing-* resources/*/.installing-*
 
 help: ## this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 20
