@@ -114,7 +114,12 @@ def test_the_set_up_takes_no_orders_but_where_packages_are(small, tmp_path):
     assert small.run("make", "environment", **NO_MAKE).stdout == ""
     moved = Project(tmp_path / "moved")
     small.folder.rename(moved.folder)
+    theirs = tmp_path / "theirs"
+    (moved.folder / ".venv").rename(theirs)
+    (moved.folder / ".venv").symlink_to(theirs)  # a link is replaced, and not what it leads to
     run = moved.run("make", "environment", **NO_MAKE)
+    assert (theirs / "made.json").is_file()
+    assert not (moved.folder / ".venv").is_symlink()
     assert run.returncode == 0, run.stderr
     assert run.stdout.splitlines()[0] == (
         f"make: .venv was made in {small.folder}: making it again"

@@ -74,6 +74,8 @@ def create() -> None:
             f"{'.'.join(map(str, OLDEST))} or newer expected (make PYTHON=...)"
         )
     say("creating .venv")
+    if PLACE.is_symlink():
+        PLACE.unlink()  # what it leads to is another's
     if RECORD.exists():
         RECORD.unlink()  # first: what is killed while it empties the folder has lost its record
     run(sys.executable, "-m", "venv", "--clear", PLACE)
