@@ -166,7 +166,7 @@ def test_every_figure_is_there_in_every_format(finished):
     ("name", "pictures", "conclusion"),
     [
         ("opendp", 14, "bernoulli_exp1 is the earliest faulty layer"),
-        ("realised_privacy", 1, "certified from the draws of 0.14.1"),
+        ("realised_privacy", 2, "certified from the draws of 0.14.1"),
         ("dptext", 3, "loss is infinite in every dimension"),
         ("dpecdf", 3, "reports the exact number of rows"),
     ],
