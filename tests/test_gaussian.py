@@ -82,8 +82,13 @@ def test_a_healthy_rho_is_the_text_books(scale, sensitivity):
         assert moment / (order * (order - 1)) == pytest.approx(due, rel=1e-12)
 
 
-@settings(max_examples=10)
-@given(scale=SCALES, sensitivity=st.integers(1, 3))
+@settings(max_examples=12)
+@given(
+    scale=st.sampled_from(
+        [*FAULTY_SCALES, Fraction(3), Fraction(3, 2), Fraction(1, 2), Fraction(7)]
+    ),
+    sensitivity=st.integers(1, 3),
+)
 def test_a_faulty_rho_is_bracketed(scale, sensitivity):
     """No order that is tried goes beyond the upper bound, and one of them comes near it."""
     law = gaussian.discrete_gaussian(scale, "faulty")
@@ -95,7 +100,24 @@ def test_a_faulty_rho_is_bracketed(scale, sensitivity):
     moments = np.array([np.logaddexp.reduce(a * p + (1 - a) * q) for a in orders])
     rates = moments / (orders * (orders - 1))
     assert rates.max() <= rho.high * (1 + 1e-12)
-    assert rates.max() > rho.high * (1 - 1e-4)
+    assert rates.max() > rho.high * (1 - 1e-3)
+
+
+def test_a_rho_whose_worst_order_is_1_is_the_mean_loss():
+    law = gaussian.discrete_gaussian(Fraction(3), "faulty")
+    x = np.arange(-law.reach, law.reach)
+    mean_loss = float(np.sum(law.pmf(x) * law.losses(x)))
+    assert law.realised_rho().low == pytest.approx(mean_loss, rel=1e-6)
+    assert law.realised_rho().high / mean_loss < 1 + 2e-6
+
+
+def test_tiny_scales_stay_within_64_bits():
+    """Against the enumeration's own first magnitudes; far ones are as small as the Gaussian's."""
+    law = gaussian.discrete_gaussian(Fraction(1, 200), "faulty")
+    far = np.array([57, 1000])
+    healthy = -(far**2) / (2 * 0.005**2)
+    assert np.abs(law.log_pmf(far) - healthy).max() < 5
+    assert law.realised_rho().high / law.realised_rho().low < 1.1
 
 
 @pytest.mark.parametrize(("scale", "rho"), [(2, 0.134820), (5, 0.0250344), (10, 0.00625823)])

@@ -29,11 +29,12 @@ LARGEST_NUMERATOR, LARGEST_DENOMINATOR = 2**62, 2**55
 LARGEST_PERIOD = 10_000_000
 """Outputs after which the ratio of a faulty law to the Gaussian repeats; no more are enumerated."""
 
-_FIRST_ORDER, _ORDER_RATIO, _RHO_ERROR = 1.001, 1.25, 1e-6
-"""Rényi orders that are tried first; between them more are, until rho is known so well, relatively.
+_FIRST, _LARGEST, _RATIO, _RHO_ERROR = 1e-7, 1e6, 1.25, 1e-6
+"""Rényi orders less 1: the first, the largest, and the ratio of those that are tried first; between them
+more are, until rho is known so well, relatively. What lies beyond the largest is left to the tail's bound."""
 
-Nearer to order 1 rounding would show; a law that loses most there is bracketed to 10^−3.
-"""
+_NEAR = 0.1
+"""Orders less 1 below which a moment's logarithm is summed as the small number that it is."""
 
 
 class Gaussian(exact.IntegerLaw):
@@ -82,29 +83,27 @@ class Gaussian(exact.IntegerLaw):
         healthy = sensitivity**2 / (2 * float(self.scale) ** 2)
         if self._log_spread == 0:
             return Interval(healthy, healthy)  # D_a/a is as much at every whole order
-        orders = {}
+        moments = {}
 
-        def log_moment(order: float) -> float:
-            if order not in orders:
-                orders[order] = self._log_moment(order, sensitivity)
-            return orders[order]
+        def moment(b: float) -> float:
+            if b not in moments:
+                moments[b] = self._log_moment(b, sensitivity)
+            return moments[b]
 
-        def rate(order: float) -> float:
-            return log_moment(order) / (order * (order - 1))
+        def rate(b: float) -> float:
+            return moment(b) / (b * (1 + b))
 
-        last = _FIRST_ORDER
-        low = rate(last)
-        high = low * last
+        last, low = _FIRST, rate(_FIRST)
+        high = low * (1 + _FIRST)
         # As long as the tail may hold more than was found, by its bound, further orders are tried.
-        while healthy + self._log_spread / (last - 1) > low * (1 + _RHO_ERROR):
-            last = 1 + (last - 1) * _ORDER_RATIO
+        while healthy + self._log_spread / last > low * (1 + _RHO_ERROR) and last < _LARGEST:
+            last *= _RATIO
             low = max(low, rate(last))
-        high = max(high, healthy + self._log_spread / (last - 1))
-        ends = sorted(orders)
-        pending = list(pairwise(ends))
+        high = max(high, healthy + self._log_spread / last)
+        pending = list(pairwise(sorted(moments)))
         while pending:
             left, right = pending.pop()
-            bound = _highest_on_chord(left, log_moment(left), right, log_moment(right))
+            bound = _highest_on_chord(left, moment(left), right, moment(right))
             if bound <= low * (1 + _RHO_ERROR):
                 high = max(high, bound)
                 continue
@@ -113,22 +112,22 @@ class Gaussian(exact.IntegerLaw):
             pending += [(left, middle), (middle, right)]
         return Interval(low, float(max(low, high)))
 
-    def _log_moment(self, order: float, sensitivity: int) -> float:
-        """``(a − 1)·D_a``: its terms lie around the place to which the order tilts the law."""
-        tilt = ceil((order - 1) * sensitivity)
-        x = np.arange(-self.reach, self.reach + tilt + sensitivity + 1)
-        logs = order * self.log_pmf(x) + (1 - order) * self.log_pmf(x + sensitivity)
-        return float(scipy.special.logsumexp(logs))
+    def _log_moment(self, b: float, sensitivity: int) -> float:
+        """``b·D_(1+b)``: its terms lie around the place to which the order tilts the law."""
+        x = np.arange(-self.reach, self.reach + ceil(b * sensitivity) + sensitivity + 1)
+        if b < _NEAR:
+            return float(np.log1p(np.sum(self.pmf(x) * np.expm1(b * self.losses(x, sensitivity)))))
+        return float(scipy.special.logsumexp(self.log_pmf(x) + b * self.losses(x, sensitivity)))
 
 
 def _highest_on_chord(left: float, at_left: float, right: float, at_right: float) -> float:
-    """``max (c₀ + c₁a)/(a(a − 1))`` between two orders, for the line through its two ends."""
+    """``max (c₀ + c₁b)/(b(1 + b))`` between two orders less 1, for the line through its two ends."""
     slope = (at_right - at_left) / (right - left)
     start = at_left - slope * left
-    # Where the derivative is 0: slope·a² + 2·start·a − start = 0.
-    roots = np.roots([slope, 2 * start, -start]) if slope else np.array([0.5])
-    inside = [a.real for a in roots if abs(a.imag) < 1e-12 and left < a.real < right]
-    return max((start + slope * a) / (a * (a - 1)) for a in (left, right, *inside))
+    # Where the derivative is 0: slope·b² + 2·start·b + start = 0.
+    roots = np.roots([slope, 2 * start, start])
+    inside = [b.real for b in roots if abs(b.imag) < 1e-12 and left < b.real < right]
+    return max((start + slope * b) / (b * (1 + b)) for b in (left, right, *inside))
 
 
 @dataclass(frozen=True)
@@ -159,7 +158,7 @@ class FaultyDiscreteGaussian(Gaussian):
 
     def __post_init__(self) -> None:
         reference.check_scale(self.scale)
-        numerator, denominator = self._argument(self.reach + self._period)
+        numerator, denominator = self._argument(self._period)
         if (
             self._period > LARGEST_PERIOD
             or numerator >= LARGEST_NUMERATOR
@@ -168,37 +167,43 @@ class FaultyDiscreteGaussian(Gaussian):
             raise ValueError(f"scale: {self.scale} found, a rational of smaller terms expected")
 
     @property
-    def proposal(self) -> Fraction:
+    def _proposal(self) -> int:
         """The scale t of the Laplace draws that are kept or not."""
-        return Fraction(isqrt(self.scale.numerator**2 // self.scale.denominator**2) + 1)
+        return isqrt(self.scale.numerator**2 // self.scale.denominator**2) + 1
 
     def _argument(self, magnitudes: np.ndarray | int) -> tuple[np.ndarray | int, int]:
         """Numerators and the denominator of the coin's argument, not reduced."""
-        a, b, t = self.scale.numerator, self.scale.denominator, self.proposal.numerator
+        a, b, t = self.scale.numerator, self.scale.denominator, self._proposal
         return (magnitudes * b**2 * t - a**2) ** 2, 2 * a**2 * b**2 * t**2
 
     @property
     def _period(self) -> int:
-        """After so many magnitudes the argument has grown by a whole number."""
-        return 2 * self.scale.numerator**2 * self.proposal.numerator
+        """After so many magnitudes the argument has grown by a whole number, and m repeats."""
+        return 2 * self.scale.numerator**2 * self._proposal
+
+    @cached_property
+    def _log_ratio(self) -> np.ndarray:
+        """``ln m`` over one period: by how much the proposal and the coin that keeps it are off."""
+        magnitudes = np.arange(self._period)
+        numerators, denominator = self._argument(magnitudes)
+        units = np.maximum(-(-numerators // denominator) - 1, 0)
+        kept = _log_excess(numerators - units * denominator, denominator)
+        return kept + _log_excess(magnitudes % self._proposal, self._proposal)
 
     @cached_property
     def _log_spread(self) -> float:
-        magnitudes = np.arange(self._period)
-        ratio = self._log_weights(magnitudes) + magnitudes**2 / (2 * float(self.scale) ** 2)
-        return float(np.ptp(ratio))
+        return float(np.ptp(self._log_ratio))
 
     def _log_weights(self, magnitudes: np.ndarray) -> np.ndarray:
-        numerators, denominator = self._argument(np.asarray(magnitudes, dtype=np.int64))
-        units = np.maximum(-(-numerators // denominator) - 1, 0)
-        rest = numerators - units * denominator
-        shared = np.gcd(rest, denominator)
-        kept = np.log(exact.coin(rest // shared, denominator // shared, "faulty")) - units
-        return self._proposals.log_pmf(magnitudes) + kept
+        healthy = -(np.asarray(magnitudes, dtype=float) ** 2) / (2 * float(self.scale) ** 2)
+        return healthy + self._log_ratio[magnitudes % self._period]
 
-    @cached_property
-    def _proposals(self) -> exact.IntegerLaw:
-        return exact.discrete_laplace(self.proposal, "faulty")
+
+def _log_excess(numerators: np.ndarray, denominator: int) -> np.ndarray:
+    """``ln q(x)/e^−x`` of the faulty coin at ``x = numerators/denominator``, 0 to 1."""
+    shared = np.gcd(numerators, denominator)
+    coin = exact.coin(numerators // shared, denominator // shared, "faulty")
+    return np.log(coin) + numerators / denominator
 
 
 def discrete_gaussian(scale: Fraction, variant: str) -> Gaussian:
