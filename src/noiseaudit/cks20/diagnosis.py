@@ -17,7 +17,7 @@ from noiseaudit.verdicts import NOTHING, VIOLATES, WRONG_LAW
 
 _SIGMA_BAND = 3
 
-FIRST_FAULTY, FIRST_FIXED = Version("0.9"), Version("0.14.2")
+_FIRST_FAULTY, FIRST_FIXED = Version("0.9"), Version("0.14.2")
 
 _FIRST_CASCADE_AT_ALL_SCALES, _CASCADE_ABOVE = Version("0.9.2"), 10
 
@@ -110,7 +110,7 @@ def variant_of(release: str, scale: Fraction | float) -> str:
     version = Version(release)
     if version < _FIRST_CASCADE_AT_ALL_SCALES and scale <= _CASCADE_ABOVE:
         return "fixed"
-    return "faulty" if FIRST_FAULTY <= version < FIRST_FIXED else "fixed"
+    return "faulty" if _FIRST_FAULTY <= version < FIRST_FIXED else "fixed"
 
 
 def variant_of_source(source: str, scale: Fraction | float) -> str:

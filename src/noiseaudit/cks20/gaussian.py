@@ -31,7 +31,7 @@ LARGEST_PERIOD = 10_000_000
 
 _FIRST, _LARGEST, _RATIO, _RHO_ERROR = 1e-7, 1e6, 1.25, 1e-6
 """Rényi orders less 1: the first, the largest, and the ratio of those that are tried first; between them
-more are, until rho is known so well, relatively. What lies beyond the largest is left to the tail's bound."""
+more are, until rho is known so well, relatively. What lies beyond is left to the tail's bound."""
 
 _NEAR = 0.1
 """Orders less 1 below which a moment's logarithm is summed as the small number that it is."""

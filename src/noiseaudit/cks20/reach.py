@@ -10,10 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
-from math import exp, factorial, inf, log
+from math import ceil, exp, factorial, inf, log
 
 import numpy as np
-from packaging.version import Version
 from scipy import special
 
 from noiseaudit import stats
@@ -21,16 +20,123 @@ from noiseaudit.cks20 import diagnosis, events, exact, gaussian
 
 Pmf = Callable[[np.ndarray], np.ndarray]
 
-EPSILON, RHO = "epsilon", "rho"
-
 CANONICAL_DELTA = 1e-6
 """Of the canonical noise, beside its epsilon of 1/scale."""
 
 MOST_DRAWS = 10**16
 """No more are asked for."""
 
+WINDOW = 60
+"""Scales on either side with cells of their own; what is drawn beyond falls into the last."""
+
 _ORDERS = 1 + np.logspace(-2, 4, 121)
 """Rényi orders at which an event is held against a claimed rho; each gives a valid bound."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What a mechanism that rests on the faulty coin claims, and how draws speak of it.
+
+    Attributes
+    ----------
+    name : str
+        ``epsilon`` or ``rho``.
+    law : function (scale, variant) → IntegerLaw
+        What is drawn.
+    claim : function (scale) → float
+        What one draw at sensitivity 1 is said to pay.
+    paid : function (law) → Interval
+        What it pays exactly.
+    event : function (faulty law, scale, draws, alpha) → array
+        The outputs at which most is certified of the faulty law.
+    certified : function (seen, shifted, draws, alpha) → float
+        A lower bound from the counts of the event and of its shift.
+    """
+
+    name: str
+    law: Callable[[Fraction, str], exact.IntegerLaw]
+    claim: Callable[[Fraction], float]
+    paid: Callable[[exact.IntegerLaw], stats.Interval]
+    event: Callable[[exact.IntegerLaw, Fraction, int, float], np.ndarray]
+    certified: Callable[[float, float, int, float], np.ndarray]
+
+
+def _realised_epsilon(law: exact.PeriodicLaw) -> stats.Interval:
+    return stats.Interval(law.realised_epsilon(), law.realised_epsilon())
+
+
+def _laplace_event(_: exact.PeriodicLaw, scale: Fraction, draws: int, alpha: float) -> np.ndarray:
+    cutoff = diagnosis.window_cutoff(scale, draws)
+    return events.telling_event(scale, cutoff, draws, 2 * alpha)
+
+
+def certified_epsilon(seen: int, shifted: int, draws: int, alpha: float) -> np.ndarray:
+    """A lower bound of the loss of an event that is disjoint from its shift; 0 if none is certified."""
+    return np.maximum(stats.neighbour_loss(seen, shifted, 2 * alpha).low, 0.0)
+
+
+def _gaussian_event(law: gaussian.Gaussian, _: Fraction, draws: int, alpha: float) -> np.ndarray:
+    """The outputs of the largest losses under the faulty law, as many as certify most."""
+    x = np.arange(-law.reach, law.reach)
+    x = x[law.pmf(x) * draws >= 1]
+    falling = x[np.argsort(-law.losses(x), kind="stable")]
+    if falling.size == 0:
+        return falling
+    inside, shifted = (np.cumsum(law.pmf(falling + shift)) * draws for shift in (0, 1))
+    bounds = certified_rho(np.minimum(inside, draws), np.minimum(shifted, draws), draws, alpha)
+    return falling[: int(np.argmax(bounds)) + 1]
+
+
+def certified_rho(seen: float, shifted: float, draws: int, alpha: float) -> np.ndarray:
+    """A lower bound of rho from the counts of an event and of its shift, elementwise.
+
+    Two one-sided exact binomial bounds, of ``P(S)`` from below and of ``P(S + 1)`` from above, each at
+    alpha/2. To post-process outputs into "in S or not" costs nothing, so the Rényi divergence of the two
+    coins, which grows as the bounds part, is at most ``a·rho`` at every order a.
+    """
+    low, high = binomial_bounds(seen, shifted, draws, alpha / 2)
+    return np.where(high < low, _rho_of_coins(low, np.minimum(high, low)), 0.0)
+
+
+def binomial_bounds(
+    seen: float, shifted: float, draws: int, alpha: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Of one probability from below and of another from above, each with error alpha.
+
+    As `stats.clopper_pearson`, but of expected counts too, which are no integers.
+    """
+    seen, shifted = np.asarray(seen, dtype=float), np.asarray(shifted, dtype=float)
+    low = special.betaincinv(np.maximum(seen, 1e-300), draws - seen + 1, alpha)
+    high = special.betainccinv(shifted + 1, np.maximum(draws - shifted, 1e-300), alpha)
+    return low, high
+
+
+def _rho_of_coins(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    a = _ORDERS.reshape(-1, *[1] * np.ndim(p))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        moments = np.logaddexp(
+            a * np.log(p) + (1 - a) * np.log(q), a * np.log1p(-p) + (1 - a) * np.log1p(-q)
+        )
+    return np.max(np.nan_to_num(moments / (a * (a - 1)), nan=0.0), axis=0)
+
+
+EPSILON = Measure(
+    "epsilon",
+    exact.discrete_laplace,
+    lambda scale: 1 / float(scale),
+    _realised_epsilon,
+    _laplace_event,
+    certified_epsilon,
+)
+
+RHO = Measure(
+    "rho",
+    gaussian.discrete_gaussian,
+    lambda scale: 1 / (2 * float(scale) ** 2),
+    lambda law: law.realised_rho(),
+    _gaussian_event,
+    certified_rho,
+)
 
 
 @dataclass(frozen=True)
@@ -41,40 +147,29 @@ class Mechanism:
     ----------
     call : str
         What is called, for tables.
-    measure : str
-        `EPSILON`, `RHO` or, where the sampler of the fault is not reached, an empty string.
-    claimed : function (scale) → pmf
-        The law that its documentation gives, as a function of integers.
-    faulty : function (scale) → IntegerLaw, optional
-        The law with the faulty coin.
+    measure : Measure or None
+        None where the sampler of the fault is not reached.
+    other_law : function (scale) → pmf, optional
+        The law where there is no measure, as a function of integers.
     """
 
     call: str
-    measure: str
-    claimed: Callable[[Fraction], Pmf]
-    faulty: Callable[[Fraction], exact.IntegerLaw] | None = None
+    measure: Measure | None
+    other_law: Callable[[Fraction], Pmf] | None = None
 
-    def claims(self, scale: Fraction) -> float:
-        """What one draw at sensitivity 1 is said to pay."""
-        return 1 / float(scale) if self.measure == EPSILON else 1 / (2 * float(scale) ** 2)
+    def claimed_law(self, scale: Fraction) -> Pmf:
+        """The law that its documentation gives."""
+        return self.measure.law(scale, "fixed").pmf if self.measure else self.other_law(scale)
 
+    def variant(self, release: str, scale: Fraction) -> str:
+        """What a release draws with: ``faulty`` or ``fixed``.
 
-def _laplace(call: str) -> Mechanism:
-    return Mechanism(
-        call,
-        EPSILON,
-        lambda scale: exact.discrete_laplace(scale, "fixed").pmf,
-        lambda scale: exact.discrete_laplace(scale, "faulty"),
-    )
-
-
-def _gaussian(call: str) -> Mechanism:
-    return Mechanism(
-        call,
-        RHO,
-        lambda scale: gaussian.discrete_gaussian(scale, "fixed").pmf,
-        lambda scale: gaussian.discrete_gaussian(scale, "faulty"),
-    )
+        Gaussian noise came from the cascade at every scale, as Laplace noise did above some
+        (`diagnosis.variant_of`).
+        """
+        if self.measure is None:
+            return "fixed"
+        return diagnosis.variant_of(release, scale if self.measure is EPSILON else inf)
 
 
 def _binned(cdf: Callable[[np.ndarray], np.ndarray]) -> Pmf:
@@ -125,34 +220,34 @@ def _choices(*shares: float) -> Pmf:
 
 
 MECHANISMS = {
-    "laplace": _laplace("make_laplace on integers"),
-    "geometric": _laplace("make_geometric"),
-    "laplace_lattice": _laplace("make_laplace on floats, k = 0"),
-    "laplace_threshold": _laplace("make_laplace_threshold on counts"),
-    "gaussian": _gaussian("make_gaussian on integers"),
-    "gaussian_lattice": _gaussian("make_gaussian on floats, k = 0"),
-    "gaussian_threshold": _gaussian("make_gaussian_threshold on counts"),
+    "laplace": Mechanism("make_laplace on integers", EPSILON),
+    "geometric": Mechanism("make_geometric", EPSILON),
+    "laplace_lattice": Mechanism("make_laplace on floats, k = 0", EPSILON),
+    "laplace_threshold": Mechanism("make_laplace_threshold on counts", EPSILON),
+    "gaussian": Mechanism("make_gaussian on integers", RHO),
+    "gaussian_lattice": Mechanism("make_gaussian on floats, k = 0", RHO),
+    "gaussian_threshold": Mechanism("make_gaussian_threshold on counts", RHO),
     "laplace_floats": Mechanism(
         "make_laplace on floats, rounded down",
-        "",
+        None,
         lambda scale: _binned(lambda x: _laplace_cdf(x, float(scale))),
     ),
     "gaussian_floats": Mechanism(
         "make_gaussian on floats, rounded down",
-        "",
+        None,
         lambda scale: _binned(lambda x: special.ndtr(x / float(scale))),
     ),
     "canonical": Mechanism(
         "make_canonical_noise, rounded down",
-        "",
+        None,
         lambda scale: _binned(lambda x: canonical_cdf(x, 1 / float(scale), CANONICAL_DELTA)),
     ),
     "randomized_response": Mechanism(
-        "make_randomized_response_bool(0.75)", "", lambda _: _choices(1, 3)
+        "make_randomized_response_bool(0.75)", None, lambda _: _choices(1, 3)
     ),
     "noisy_max": Mechanism(
         "make_noisy_max on scores 0, 0, 1",
-        "",
+        None,
         lambda scale: _choices(*permute_and_flip([0, 0, 1], float(scale))),
     ),
 }
@@ -172,11 +267,6 @@ def named(name: str) -> Mechanism:
     if name not in MECHANISMS:
         raise ValueError(f"mechanism: {name!r} found, one of {', '.join(MECHANISMS)} expected")
     return MECHANISMS[name]
-
-
-def is_faulty(release: str) -> bool:
-    """Whether a release divides rationals wrongly."""
-    return diagnosis.FIRST_FAULTY <= Version(release) < diagnosis.FIRST_FIXED
 
 
 def row(
@@ -199,31 +289,25 @@ def row(
     -------
     dict
         ``chi2 dof p`` against the claimed law and ``chi2_faulty dof_faulty p_faulty`` against the faulty
-        one, tails pooled, each with its exact ``expected_…`` mean and standard deviation (under the law
-        that the release draws from); ``deviation`` (exact root mean square by which that law is off,
-        relative to the claimed one) and ``detectable_deviation`` (what would have been seen, with even
-        chances); ``claimed exact exact_high certified`` in terms of ``measure``; ``epsilon_at_delta``
-        that a claimed rho allows, and ``delta_exact``, the delta paid there; ``verdict`` and
-        ``draws_needed`` (until the excess would be certified; infinite where no event shows it).
+        one, neighbouring cells pooled, each with its exact ``expected_…`` mean and standard deviation
+        (under the law that the release draws from); ``deviation`` (exact root mean square by which that
+        law is off, relative to the claimed one) and ``detectable_deviation`` (what would have been
+        seen, with even chances); ``claimed exact exact_high certified`` in terms of ``measure``;
+        ``epsilon_at_delta`` that a claimed rho allows, and ``delta_exact``, the delta paid there;
+        ``verdict`` and ``draws_needed`` (until the excess would be certified; infinite where no event
+        shows it).
     """
     mechanism, draws = named(name), sum(counts.values())
-    drawn_faulty = is_faulty(release) and mechanism.faulty is not None
-    x = np.arange(min(counts), max(counts) + 1)
-    observed = np.array([counts.get(int(value), 0) for value in x])
-    claimed = mechanism.claimed(scale)(x)
-    laws = {"": claimed}
-    if mechanism.faulty:
-        laws["_faulty"] = mechanism.faulty(scale).pmf(x)
-    own = laws["_faulty"] if drawn_faulty else claimed
+    variant, measure = mechanism.variant(release, scale), mechanism.measure
+    x, observed = _in_window(counts, ceil(WINDOW * scale))
+    claimed = own = mechanism.claimed_law(scale)(x)
+    laws, payment = {"": claimed}, dict.fromkeys(_PAYMENT, np.nan)
+    if measure:
+        laws["_faulty"] = measure.law(scale, "faulty").pmf(x)
+        own = laws["_faulty"] if variant == "faulty" else claimed
+        payment |= _payment(measure, scale, variant, counts, alpha / 2, delta)
     tests = {suffix: _test(observed, law, own, draws) for suffix, law in laws.items()}
-    found = tests[""]
-    payment = dict.fromkeys(_PAYMENT, np.nan)
-    if mechanism.faulty:
-        payment |= _payment(mechanism, scale, drawn_faulty, counts, alpha / 2)
-    if mechanism.measure == RHO:
-        epsilon = epsilon_of_rho(payment["claimed"], delta)
-        drawn = gaussian.discrete_gaussian(scale, "faulty" if drawn_faulty else "fixed")
-        payment |= {"epsilon_at_delta": epsilon, "delta_exact": drawn.realised_delta(epsilon)}
+    found, possible = tests[""], claimed > 0
     reached = {
         "mechanism": name,
         "call": mechanism.call,
@@ -233,9 +317,9 @@ def row(
         "verdict": diagnosis.judge(
             [found["p"]], payment["claimed"], payment["certified"], alpha / 2
         ),
-        "measure": mechanism.measure,
+        "measure": measure.name if measure else "",
         **payment,
-        "deviation": float(np.sqrt(np.sum((own - claimed) ** 2 / claimed))),
+        "deviation": float(np.sqrt(np.sum(((own - claimed)[possible]) ** 2 / claimed[possible]))),
         "detectable_deviation": float(
             np.sqrt((special.chdtri(found["dof"], alpha / 2) - found["dof"]) / draws)
         ),
@@ -244,6 +328,14 @@ def row(
         columns = tests.get(suffix, dict.fromkeys(found, np.nan))
         reached |= {key + suffix: value for key, value in columns.items()}
     return reached
+
+
+def _in_window(counts: dict[int, int], reach: int) -> tuple[np.ndarray, np.ndarray]:
+    """The outputs ``−reach … reach``, whatever was drawn, and how often each came."""
+    observed = np.zeros(2 * reach + 1)
+    drawn = np.clip(np.array(list(counts)), -reach, reach) + reach
+    np.add.at(observed, drawn, list(counts.values()))
+    return np.arange(-reach, reach + 1), observed
 
 
 def _test(observed: np.ndarray, law: np.ndarray, own: np.ndarray, draws: int) -> dict[str, float]:
@@ -257,109 +349,58 @@ def _test(observed: np.ndarray, law: np.ndarray, own: np.ndarray, draws: int) ->
     return {
         "chi2": found.statistic,
         "dof": found.dof,
-        "p": found.pvalue,
+        "p": 0.0 if observed[law == 0].any() else found.pvalue,  # what cannot come did
         "expected_chi2": foreseen.mean,
         "expected_chi2_sd": foreseen.sd,
     }
 
 
 def _payment(
-    mechanism: Mechanism, scale: Fraction, faulty: bool, counts: dict[int, int], alpha: float
+    measure: Measure,
+    scale: Fraction,
+    variant: str,
+    counts: dict[int, int],
+    alpha: float,
+    delta: float,
 ) -> dict[str, float]:
     """What is claimed, what the law pays exactly, and what the draws certify at the telling event."""
-    law, claimed, draws = mechanism.faulty(scale), mechanism.claims(scale), sum(counts.values())
-    if mechanism.measure == EPSILON:
-        exact_low = exact_high = law.realised_epsilon() if faulty else claimed
-        event, certify = _laplace_event(law, scale, draws, alpha), certified_epsilon
-    else:
-        bounds = law.realised_rho() if faulty else stats.Interval(claimed, claimed)
-        exact_low, exact_high = bounds.low, bounds.high
-        event, certify = _gaussian_event(law, draws, alpha), certified_rho
+    own, faulty = (measure.law(scale, each) for each in (variant, "faulty"))
+    claimed, draws, paid = measure.claim(scale), sum(counts.values()), measure.paid(own)
+    event = measure.event(faulty, scale, draws, alpha)
     seen, shifted = (sum(counts.get(int(x) + shift, 0) for x in event) for shift in (0, 1))
-    certified = float(certify(seen, shifted, draws, alpha))
-    needed = np.nan
-    if faulty and exact_low > claimed * (1 + 1e-9) and certified <= claimed:
-        needed = _draws_needed(mechanism, law, scale, claimed, alpha)
-    return {
+    certified = float(measure.certified(seen, shifted, draws, alpha))
+    found = {
         "claimed": claimed,
-        "exact": exact_low,
-        "exact_high": exact_high,
+        "exact": paid.low,
+        "exact_high": paid.high,
         "certified": certified,
-        "draws_needed": needed,
     }
+    if certified <= claimed < paid.low * (1 - _ROUNDING):
+        found["draws_needed"] = _draws_needed(measure, own, scale, alpha)
+    if measure is RHO:
+        found["epsilon_at_delta"] = epsilon_of_rho(claimed, delta)
+        found["delta_exact"] = own.realised_delta(found["epsilon_at_delta"])
+    return found
 
 
-def certified_epsilon(seen: float, shifted: float, draws: int, alpha: float) -> np.ndarray:
-    """A lower bound of the loss of an event that is disjoint from its shift; elementwise.
-
-    Given their total, the count is binomial: one exact interval.
-    """
-    total = np.asarray(seen) + shifted
-    share = special.betaincinv(np.maximum(seen, 1e-300), shifted + 1, alpha)
-    return np.where(total > 0, np.maximum(special.logit(np.where(total > 0, share, 0.5)), 0.0), 0.0)
+_ROUNDING = 1e-9
+"""Of an exact loss, relatively."""
 
 
-def certified_rho(seen: float, shifted: float, draws: int, alpha: float) -> np.ndarray:
-    """A lower bound of rho from the counts of an event and of its shift, elementwise.
-
-    Two one-sided exact binomial bounds, of ``P(S)`` from below and of ``P(S + 1)`` from above, each at
-    alpha/2. To post-process outputs into "in S or not" costs nothing, so the Rényi divergence of the two
-    coins, which grows as the bounds part, is at most ``a·rho`` at every order a.
-    """
-    seen, shifted = np.asarray(seen, dtype=float), np.asarray(shifted, dtype=float)
-    low = special.betaincinv(np.maximum(seen, 1e-300), draws - seen + 1, alpha / 2)
-    high = special.betainccinv(shifted + 1, np.maximum(draws - shifted, 1e-300), alpha / 2)
-    return np.where(high < low, _rho_of_coins(low, np.minimum(high, low)), 0.0)
-
-
-def _rho_of_coins(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    a = _ORDERS.reshape(-1, *[1] * np.ndim(p))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        moments = np.logaddexp(
-            a * np.log(p) + (1 - a) * np.log(q), a * np.log1p(-p) + (1 - a) * np.log1p(-q)
-        )
-    return np.max(np.nan_to_num(moments / (a * (a - 1)), nan=0.0), axis=0)
-
-
-def _laplace_event(law: exact.PeriodicLaw, scale: Fraction, draws: int, alpha: float) -> np.ndarray:
-    cutoff = diagnosis.window_cutoff(scale, draws)
-    return events.telling_event(scale, cutoff, draws, 2 * alpha)
-
-
-def _gaussian_event(law: gaussian.Gaussian, draws: int, alpha: float) -> np.ndarray:
-    """The outputs of the largest losses under the faulty law, as many as certify most."""
-    x = np.arange(-law.reach, law.reach)
-    p = law.pmf(x)
-    x = x[p * draws >= 1]
-    falling = x[np.argsort(-law.losses(x), kind="stable")]
-    inside, shifted = (np.cumsum(law.pmf(falling + shift)) * draws for shift in (0, 1))
-    bounds = certified_rho(np.minimum(inside, draws), np.minimum(shifted, draws), draws, alpha)
-    return falling[: int(np.argmax(bounds)) + 1]
-
-
-def _draws_needed(
-    mechanism: Mechanism,
-    law: exact.IntegerLaw,
-    scale: Fraction,
-    claimed: float,
-    alpha: float,
-) -> float:
+def _draws_needed(measure: Measure, law: exact.IntegerLaw, scale: Fraction, alpha: float) -> float:
     """The smallest number of draws, to a tenth, whose expected counts certify more than is claimed."""
 
     def is_enough(draws: int) -> bool:
-        if mechanism.measure == EPSILON:
-            event, certify = _laplace_event(law, scale, draws, alpha), certified_epsilon
-        else:
-            event, certify = _gaussian_event(law, draws, alpha), certified_rho
+        event = measure.event(law, scale, draws, alpha)
         seen, shifted = (float(law.pmf(event + shift).sum()) * draws for shift in (0, 1))
-        return bool(certify(seen, shifted, draws, alpha) > claimed)
+        return bool(measure.certified(seen, shifted, draws, alpha) > measure.claim(scale))
 
-    draws, low = 1000, 0
+    low, draws = 1, 2
     while not is_enough(draws):
         low, draws = draws, 2 * draws
         if draws > MOST_DRAWS:
             return inf
-    while draws > 1.1 * low and low:
+    while draws > 1.1 * low:
         middle = (low + draws) // 2
         low, draws = (low, middle) if is_enough(middle) else (middle, draws)
     return float(draws)
