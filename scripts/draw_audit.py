@@ -28,7 +28,7 @@ def draw_audit(
             opening.subject(setting, seed) as subject,
         ):
             recording.record(samples, setting, subject, share, seed, bar.update)
-    except (processes.SubjectError, processes.Unjudgeable) as error:
+    except processes.Missing as error:
         if setting.requires is None:
             raise
         # Others' packages come and go, and fit one Python and not another: their row says so.

@@ -669,3 +669,17 @@ def test_any_neighbour_can_be_written_down():
 def test_a_claim_that_nothing_could_break_is_not_judged(claim):
     found = verdict(lambda x, count, rng: rng.integers(0, 9, count), **claim, draws=1500)
     assert found.verdict == noiseaudit.audit.UNJUDGED
+
+
+@pytest.mark.parametrize("shares", [1, 2])
+def test_outputs_that_hardly_vary_cannot_show_whether_noise_is_fresh(shares):
+    """One output always: no comparison is claimed to have been made; two outputs: it is made."""
+    found = noiseaudit.audit(
+        lambda value, count, rng: value + rng.integers(0, shares, count),
+        0,
+        10,
+        epsilon=1.0,
+        draws=4096,
+    )
+    assert found.verdict == noiseaudit.audit.VIOLATES
+    assert (found.fresh is None) == (shares == 1)

@@ -4,6 +4,7 @@ import copy
 import pickle
 import warnings
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -160,6 +161,32 @@ def test_an_attack_is_judged_at_four_looks_of_the_same_releases():
     assert [look.repeats for look in many] == [10, 40, 160, 640]
     assert few[1:] == many[:3]
     assert audit.run(attack, audit.Hardened(1.0), 640, 1e-6, 1) == many[-1]
+
+
+def test_the_looks_share_the_error():
+    """A bound at one of four looks is the interval at a quarter of alpha, two sides included."""
+    found = audit.Finding((50, 20), 100)
+    loss, single = audit.loss_of(found, 0.04), stats.event_loss(50, 20, 100, 0.01)
+    assert (loss.low, loss.high) == (single.low, single.high)
+
+
+@pytest.mark.parametrize(
+    ("name", "seen", "verdict"),
+    [
+        ("row replaced", (90, 1), audit.EXCEEDS),  # the text speaks of other neighbours
+        ("public bounds", (90, 1), VIOLATES),
+        ("public bounds", (60, 40), NOTHING),
+        ("values outside", (50, 50), audit.DROPPED),
+        ("values outside", (0, 0), audit.UNSEEN),
+    ],
+)
+def test_what_counts_settle(name, seen, verdict):
+    """At one look, with the error of four."""
+    counted = SimpleNamespace(
+        attack=name, subject="synthpriv 0.2.1", epsilon=1.0, alpha=1e-6, repeats=100,
+        seen=seen[0], seen_neighbour=seen[1],
+    )  # fmt: skip
+    assert audit.row(counted)["verdict"] == verdict
 
 
 def test_columns_split_the_budget():

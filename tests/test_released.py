@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from conftest import ROOT
-from noiseaudit import wheels
+from noiseaudit import tables, wheels
 from noiseaudit.audit import cards
 from noiseaudit.figures import practice
 from noiseaudit.verdicts import NOTHING, UNJUDGED, VIOLATES, WRONG_LAW
@@ -103,7 +103,8 @@ def test_a_package_that_cannot_be_installed_is_told_too(broken, monkeypatch):
     (broken / "none.txt").write_text("no-such-noise==1.0 \\\n    --hash=sha256:" + 64 * "0" + "\n")
     found = draw(broken, requires="none.txt")
     assert found.returncode == 0, found.stderr
-    assert (broken / "out.parquet").is_file()
+    reason = tables.read_provenance(broken / "out.parquet")["job"]["reason"]
+    assert reason.startswith("requires: no-such-noise 1.0 cannot be installed: ")
 
 
 def test_a_site_that_another_job_made_meanwhile_is_kept(broken, monkeypatch):
@@ -125,6 +126,16 @@ def test_a_site_that_another_job_made_meanwhile_is_kept(broken, monkeypatch):
     assert [path.name for path in site.iterdir()] == ["ours"]
 
 
+@pytest.mark.parametrize("body", ["return [value] * (count - 1)", "__import__('os')._exit(3)"])
+def test_a_fault_of_the_card_itself_ends_the_job_whatever_it_requires(broken, body):
+    """Only what cannot be had is told in a row: else a mistake would pass for a package's."""
+    (broken / "own.py").write_text(f"def noise(value, count): {body}\n")
+    found = draw(broken, requires="broken.txt")
+    assert found.returncode == 1
+    assert len(found.stderr.splitlines()) == 1
+    assert not (broken / "out.parquet").exists()
+
+
 def test_ones_own_function_that_does_not_import_ends_the_job(broken):
     found = draw(broken)
     assert found.returncode == 1
@@ -144,7 +155,10 @@ CLEAN = {
 @pytest.mark.parametrize(
     ("change", "question", "answer"),
     [
-        ({}, practice.VALUES, (NOTHING, "1.02 would be found")),
+        ({}, practice.VALUES, (NOTHING, "1.02 for 1 would show")),
+        ({}, practice.FRESH, (NOTHING, "fresh")),
+        ({"fresh": None}, practice.FRESH, (None, "")),
+        ({"claim": {"rho": 0.5}}, practice.VALUES, (NOTHING, "ε = 1.02 would show")),
         ({}, practice.BITS, (None, "")),
         ({}, practice.LAW, (NOTHING, "p = 0.4")),
         ({}, practice.PAPER, (NOTHING, "pays 1")),

@@ -370,7 +370,7 @@ def serve(orders, answers, place, folder, arguments):
         return send(answers, {"unfit": str(error)}, b"")
     except (Exception, SystemExit) as error:
         told = "%s: %s" % (type(error).__name__, error)
-        return send(answers, {"unfit": "cannot be imported (%s)" % told}, b"")
+        return send(answers, {"missing": "cannot be imported (%s)" % told}, b"")
     send(answers, {"ready": subject.seedable, "python": sys.version.split()[0]}, b"")
     for line in orders:
         order = json.loads(line)

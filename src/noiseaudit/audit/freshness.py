@@ -49,7 +49,10 @@ class Freshness:
 def examine(
     subject: Subject, first: Outputs, seeds: Iterator[int], alpha: float
 ) -> Freshness | None:
-    """Compare runs of the left neighbour; None where the subject cannot be run again.
+    """Compare runs of the left neighbour.
+
+    None where the subject cannot be run again, or its outputs hardly vary: then no two runs could differ
+    enough for it to be seen whether noise is fresh.
 
     Parameters
     ----------
@@ -65,6 +68,8 @@ def examine(
     if len(first) < RUN or not subject.repeatable:
         return None
     chance = _coincidence(first, alpha / 2)
+    if chance**RUN > alpha / 2 / _TESTS:
+        return None
     tried, repeats, unsafe = [], "", []
 
     def is_repeated(one: Outputs, other: Outputs) -> bool:

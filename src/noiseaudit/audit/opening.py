@@ -8,7 +8,7 @@ from pathlib import Path
 
 from noiseaudit import wheels
 from noiseaudit.audit.cards import Setting
-from noiseaudit.audit.processes import SubjectError
+from noiseaudit.audit.processes import Missing
 from noiseaudit.audit.subjects import Clock, Program, PythonFunction, Samples, Subject
 
 SITES = "NOISEAUDIT_SITES"
@@ -48,7 +48,7 @@ def site(pins: Path, interpreter: str) -> Path:
 
     Raises
     ------
-    SubjectError
+    Missing
         If they cannot be installed.
     """
     try:
@@ -56,7 +56,7 @@ def site(pins: Path, interpreter: str) -> Path:
         if not place.is_dir():
             wheels.install_pinned(pins, place, interpreter)
     except wheels.WheelError as error:
-        raise SubjectError(f"requires: {error}") from error
+        raise Missing(f"requires: {error}") from error
     return place
 
 

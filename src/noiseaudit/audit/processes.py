@@ -19,6 +19,10 @@ class SubjectError(ValueError):
     """The subject is not what the card says it is: bad input."""
 
 
+class Missing(SubjectError):
+    """What the subject needs is not there: it cannot be installed, or it does not import."""
+
+
 class Unjudgeable(ValueError):
     """The subject gives no outputs that could be judged: it hangs, dies, or only fails."""
 

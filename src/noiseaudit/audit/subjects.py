@@ -23,6 +23,7 @@ import numpy as np
 from noiseaudit.audit import _subject
 from noiseaudit.audit.outputs import Outputs, mark
 from noiseaudit.audit.processes import (
+    Missing,
     OutOfTime,
     SubjectError,
     Unjudgeable,
@@ -281,6 +282,8 @@ class _Process:
             self._fetch(1 << 16)
         header = json.loads(self._unread[:end])
         del self._unread[: end + 1]
+        if "missing" in header:
+            raise Missing(f"{self._place}: {one_line(header['missing'])}")
         if "unfit" in header:
             raise SubjectError(f"{self._place}: {one_line(header['unfit'])}")
         if "failed" in header:

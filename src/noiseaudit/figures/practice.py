@@ -55,7 +55,10 @@ def practice(verdicts: Sequence[Mapping[str, Any]]) -> Figure:
     ax.spines[:].set_visible(False)
     handles = [Rectangle((0, 0), 1, 1, facecolor=fill) for fill in _FILL.values()]
     labels = [VIOLATES, WRONG_LAW, "noise repeats under a condition", NOTHING, UNJUDGED]
-    figure.legend(handles, labels, loc="outside lower center", ncols=5, fontsize=7.5)
+    handles.append(Rectangle((0, 0), 1, 1, facecolor="white", edgecolor=style.PALE))
+    figure.legend(
+        handles, [*labels, "not asked"], loc="outside lower center", ncols=6, fontsize=7.5
+    )
     return figure
 
 
@@ -76,13 +79,13 @@ def answer(verdict: Mapping[str, Any], question: str) -> tuple[str | None, str]:
     found = {_question_of(reason): reason for reason in (*verdict["also"], verdict["by"]) if reason}
     if question in found:
         return _finding(verdict, question)
-    would = verdict["detectable"] and f"{verdict['detectable']:.3g} would be found"
+    would = _would_show(verdict)
     asked: dict[str, str | None] = {
         PAPER: None if verdict["paid"] is None else f"pays {verdict['paid']:.3g}",
         VALUES: would,
         BITS: would if "lowest bits" in verdict["record"] else None,
         LAW: _law(verdict),
-        FRESH: "" if verdict["fresh"] else None,
+        FRESH: "fresh" if verdict["fresh"] else None,
         DEPENDENCE: f"p = {verdict['dependence']['pvalue']:.2g}" if verdict["dependence"] else None,
     }
     if question == FRESH and verdict["unsafe"]:
@@ -105,6 +108,15 @@ def _finding(verdict: Mapping[str, Any], question: str) -> tuple[str, str]:
         VIOLATES,
         f"{verdict['certified']:.3g} for {verdict['claimed']:.3g}" if first else "broken",
     )
+
+
+def _would_show(verdict: Mapping[str, Any]) -> str | None:
+    """The smallest loss that would have been found: an epsilon, whatever is claimed."""
+    if not verdict["detectable"]:
+        return None
+    if "epsilon" in verdict["claim"]:
+        return f"{verdict['detectable']:.3g} for {verdict['claimed']:.3g} would show"
+    return f"ε = {verdict['detectable']:.3g} would show"
 
 
 def _law(verdict: Mapping[str, Any]) -> str | None:
