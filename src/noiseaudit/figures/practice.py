@@ -36,7 +36,7 @@ def practice(verdicts: Sequence[Mapping[str, Any]]) -> Figure:
     verdicts : sequence of mapping
         As `Verdict.as_dict` gives them.
     """
-    figure = Figure(figsize=(10.5, 1.1 + 0.27 * len(verdicts)))
+    figure = Figure(figsize=(12.5, 1.1 + 0.27 * len(verdicts)))
     ax = figure.subplots()
     for y, verdict in enumerate(verdicts):
         for x, question in enumerate(QUESTIONS):
