@@ -75,34 +75,31 @@ def interleaved(samplers: dict[str, Timed], rounds: int) -> dict[str, np.ndarray
     return times
 
 
+class Counting:
+    """A source of bytes or of words that counts what is fetched from it."""
+
+    def __init__(self, fetch: Callable[[int], np.ndarray]) -> None:
+        self._fetch, self.fetched = fetch, 0
+
+    def read(self, count: int) -> np.ndarray:
+        self.fetched += count
+        return self._fetch(count)
+
+
 def bytes_per_draw(variant: str, scale: Fraction, draws: int, seed: int) -> float:
     """Bytes of entropy that the cascade uses, those fetched but left over not counted."""
-    source = entropy.byte_source("pcg64", seed, "benchmark", "bytes", variant, str(scale))
-    fetched = 0
-
-    class Counting:
-        def read(self, count: int) -> np.ndarray:
-            nonlocal fetched
-            fetched += count
-            return source.read(count)
-
-    cascade = kernels.Cascade(variant, scale, Counting())
+    own_bytes = entropy.byte_source("pcg64", seed, "benchmark", "bytes", variant, str(scale))
+    source = Counting(own_bytes.read)
+    cascade = kernels.Cascade(variant, scale, source)
     cascade.draw(draws)
-    return (fetched - cascade.unread) / draws
+    return (source.fetched - cascade.unread) / draws
 
 
-def words_per_draw(scale: Fraction, seed: int) -> float:
-    """Words that inversion uses: more than one where a negative zero is drawn again."""
-    words = entropy.word_source("pcg64", seed, "benchmark", "words", str(scale))
-    used = 0
-
-    def counting(count: int) -> np.ndarray:
-        nonlocal used
-        used += count
-        return words(count)
-
-    inversion.Inversion(inversion.LAPLACE, scale, counting).draw(CASCADE_DRAWS)
-    return used / CASCADE_DRAWS
+def bytes_inverted(scale: Fraction, draws: int, seed: int) -> float:
+    """The same of inversion: more than a word where a negative zero is drawn again."""
+    words = Counting(entropy.word_source("pcg64", seed, "benchmark", "words", str(scale)))
+    inversion.Inversion(inversion.LAPLACE, scale, words.read).draw(draws)
+    return 8 * words.fetched / draws
 
 
 def entropy_bytes(scale: Fraction) -> float:
@@ -153,7 +150,9 @@ def benchmark_samplers(
     for variant in variants:
         chosen = table["sampler"].isin([f"cascade {variant}", f"reference {variant}"])
         table.loc[chosen, "bytes_per_draw"] = bytes_per_draw(variant, s, CASCADE_DRAWS, seed)
-    table.loc[table["sampler"] == INVERSION, "bytes_per_draw"] = words_per_draw(s, seed) * 8
+    table.loc[table["sampler"] == INVERSION, "bytes_per_draw"] = bytes_inverted(
+        s, CASCADE_DRAWS, seed
+    )
     table["entropy_bytes"] = entropy_bytes(s)
     tables.write_table(performance, table)
     tables.write_table(growth, grown(sites, s, scales, draws, max(2, rounds // 2), seed))

@@ -10,12 +10,7 @@ from noiseaudit.figures import opendp, style
 
 
 @click.command(help=__doc__)
-@click.option(
-    "--figure",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="PNG to write, with .svg and .pdf.",
-)
+@jobs.FIGURE
 @click.argument("samples", nargs=-1, required=True, type=click.Path(path_type=Path))
 def plot_artifacts(samples: tuple[Path, ...], figure: Path) -> None:
     read = [diagnosis.Sample.read(path) for path in samples]

@@ -10,12 +10,7 @@ from noiseaudit.figures import dpecdf, style
 
 @click.command(help=__doc__)
 @click.option("--table", required=True, type=click.Path(path_type=Path), help="audit.tsv.")
-@click.option(
-    "--figure",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="PNG to write, with .svg and .pdf.",
-)
+@jobs.FIGURE
 def plot_audit(table: Path, figure: Path) -> None:
     rows = tables.read_table(table, text=["attack", "subject", "neighbours", "verdict"])
     style.save(dpecdf.attacks(rows), figure)

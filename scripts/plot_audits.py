@@ -10,7 +10,7 @@ from noiseaudit.figures import audits, style
 
 @click.command(help=__doc__)
 @click.option("--verdicts", required=True, type=click.Path(path_type=Path), help="TSV to read.")
-@click.option("--figure", required=True, type=click.Path(path_type=Path), help="PNG to write.")
+@jobs.FIGURE
 def plot_audits(verdicts: Path, figure: Path) -> None:
     columns = ["epsilon_low", "certified", "claimed", "detectable", "draws", "law_p"]
     rows = tables.read_table(verdicts, text=["card", "subject", "verdict", "by"], numbers=columns)

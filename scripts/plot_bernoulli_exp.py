@@ -13,12 +13,7 @@ from noiseaudit.figures import cascade, style
     "--trace", required=True, type=click.Path(path_type=Path), help="Trace of the cascade."
 )
 @click.option("--layers", required=True, type=click.Path(path_type=Path), help="layers.tsv.")
-@click.option(
-    "--figure",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="PNG to write, with .svg and .pdf.",
-)
+@jobs.FIGURE
 def plot_bernoulli_exp(trace: Path, layers: Path, figure: Path) -> None:
     style.save(cascade.bernoulli_exp([cascade.Trace.read(trace, layers)]), figure)
 

@@ -11,12 +11,7 @@ from noiseaudit.figures import opendp, style
 
 @click.command(help=__doc__)
 @click.option("--sample", required=True, type=click.Path(path_type=Path), help="Sample file.")
-@click.option(
-    "--figure",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="PNG to write, with .svg and .pdf.",
-)
+@jobs.FIGURE
 def plot_bin_width(sample: Path, figure: Path) -> None:
     style.save(opendp.bin_width(diagnosis.Sample.read(sample)), figure)
 

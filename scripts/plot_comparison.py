@@ -11,12 +11,7 @@ from noiseaudit.figures import comparison, style
 @click.command(help=__doc__)
 @click.option("--comparison", "compared", required=True, type=click.Path(path_type=Path))
 @click.option("--losses", required=True, type=click.Path(path_type=Path), help="losses.tsv.")
-@click.option(
-    "--figure",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="PNG to write, with .svg and .pdf.",
-)
+@jobs.FIGURE
 def plot_comparison(compared: Path, losses: Path, figure: Path) -> None:
     rows = tables.read_table(
         compared, text=["source", "location", "quantity", "verdict", "printed"]

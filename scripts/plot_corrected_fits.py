@@ -10,12 +10,7 @@ from noiseaudit.figures import cascade, style
 
 @click.command(help=__doc__)
 @click.option("--layers", required=True, type=click.Path(path_type=Path), help="layers.tsv.")
-@click.option(
-    "--figure",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="PNG to write, with .svg and .pdf.",
-)
+@jobs.FIGURE
 @click.argument("traces", nargs=-1, required=True, type=click.Path(path_type=Path))
 def plot_corrected_fits(traces: tuple[Path, ...], layers: Path, figure: Path) -> None:
     read = [cascade.Trace.read(trace, layers) for trace in traces]

@@ -10,7 +10,7 @@ from noiseaudit.figures import cascade, style
 
 @click.command(help=__doc__)
 @click.option("--layers", required=True, type=click.Path(path_type=Path), help="layers.tsv")
-@click.option("--figure", required=True, type=click.Path(path_type=Path), help="PNG to write.")
+@jobs.FIGURE
 def plot_diagnosis(layers: Path, figure: Path) -> None:
     rows = tables.read_table(layers, text=["variant", "entropy", "scale", "layer", "verdict"])
     style.save(cascade.diagnosis_overview(rows), figure)

@@ -10,12 +10,7 @@ from noiseaudit.figures import dptext, style
 
 @click.command(help=__doc__)
 @click.option("--losses", required=True, type=click.Path(path_type=Path), help="losses.tsv")
-@click.option(
-    "--figure",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="PNG to write, with .svg and .pdf.",
-)
+@jobs.FIGURE
 def plot_exact_agreement(losses: Path, figure: Path) -> None:
     style.save(dptext.exact_agreement(tables.read_table(losses)), figure)
 

@@ -14,12 +14,7 @@ from noiseaudit.figures import dpecdf, style
 @click.option("--rows", required=True, type=click.IntRange(min=2), help="Of each column of data.")
 @click.option("--bins", required=True, type=click.IntRange(min=2))
 @click.option("--seed", required=True, type=int)
-@click.option(
-    "--figure",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="PNG to write, with .svg and .pdf.",
-)
+@jobs.FIGURE
 def plot_fits(epsilons: tuple[float, ...], rows: int, bins: int, seed: int, figure: Path) -> None:
     drawn = [
         [fit(column, epsilon, rows, bins, seed) for column in utility.COLUMNS]

@@ -11,12 +11,7 @@ from noiseaudit.figures import cascade, style
 @click.command(help=__doc__)
 @click.option("--layers", required=True, type=click.Path(path_type=Path), help="layers.tsv.")
 @click.option("--scale", required=True, help="Of the traces to draw, as in the table.")
-@click.option(
-    "--figure",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="PNG to write, with .svg and .pdf.",
-)
+@jobs.FIGURE
 def plot_hierarchy(layers: Path, scale: str, figure: Path) -> None:
     rows = tables.read_table(layers, text=["variant", "entropy", "scale", "layer", "verdict"])
     rows = tables.select(rows, scale=scale, entropy=rows["entropy"].iloc[0])

@@ -13,12 +13,7 @@ from noiseaudit.figures import opendp, style
     "--performance", required=True, type=click.Path(path_type=Path), help="performance.tsv."
 )
 @click.option("--growth", required=True, type=click.Path(path_type=Path), help="growth.tsv.")
-@click.option(
-    "--figure",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="PNG to write, with .svg and .pdf.",
-)
+@jobs.FIGURE
 def plot_performance(performance: Path, growth: Path, figure: Path) -> None:
     times = tables.read_table(performance, text=["sampler", "scale"])
     grown = tables.read_table(growth, text=["sampler", "over", "scale"])

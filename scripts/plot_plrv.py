@@ -14,12 +14,7 @@ from noiseaudit.figures import opendp, style
 @click.option("--plrv", required=True, type=click.Path(path_type=Path), help="plrv.tsv.")
 @click.option("--release", "releases", multiple=True, help="To draw under the cascade's variants.")
 @click.option("--scale", required=True, type=float, help="Scale to draw.")
-@click.option(
-    "--figure",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="PNG to write, with .svg and .pdf.",
-)
+@jobs.FIGURE
 def plot_plrv(plrv: Path, releases: tuple[str, ...], scale: float, figure: Path) -> None:
     losses = tables.select(tables.read_table(plrv, text=["source"]), scale=scale)
     sources = [diagnosis.cascade_name(variant) for variant in reference.VARIANTS]

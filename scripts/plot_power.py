@@ -11,7 +11,7 @@ from noiseaudit.figures import audits, style
 @click.command(help=__doc__)
 @click.option("--power", required=True, type=click.Path(path_type=Path), help="TSV to read.")
 @click.option("--alarms", required=True, type=click.Path(path_type=Path), help="TSV to read.")
-@click.option("--figure", required=True, type=click.Path(path_type=Path), help="PNG to write.")
+@jobs.FIGURE
 def plot_power(power: Path, alarms: Path, figure: Path) -> None:
     columns = ["alpha", "draws", "draws_tenth", "draws_median", "draws_ninth"]
     found = tables.read_table(power, text=["specimen", "mechanism", "truth"], numbers=columns)

@@ -10,12 +10,7 @@ from noiseaudit.figures import practice, style
 
 
 @click.command(help=__doc__)
-@click.option(
-    "--figure",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="PNG to write, with .svg and .pdf.",
-)
+@jobs.FIGURE
 @click.argument("verdicts", nargs=-1, required=True, type=click.Path(path_type=Path))
 def plot_practice(verdicts: tuple[Path, ...], figure: Path) -> None:
     """VERDICTS are JSON files, one a card."""

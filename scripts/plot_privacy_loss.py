@@ -10,12 +10,7 @@ from noiseaudit.figures import dptext, style
 
 @click.command(help=__doc__)
 @click.option("--losses", required=True, type=click.Path(path_type=Path), help="losses.tsv")
-@click.option(
-    "--figure",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="PNG to write, with .svg and .pdf.",
-)
+@jobs.FIGURE
 def plot_privacy_loss(losses: Path, figure: Path) -> None:
     style.save(dptext.privacy_loss(tables.read_table(losses)), figure)
 

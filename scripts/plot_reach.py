@@ -10,12 +10,7 @@ from noiseaudit.figures import reach, style
 
 @click.command(help=__doc__)
 @click.option("--reach", "table", required=True, type=click.Path(path_type=Path), help="reach.tsv.")
-@click.option(
-    "--figure",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="PNG to write, with .svg and .pdf.",
-)
+@jobs.FIGURE
 def plot_reach(table: Path, figure: Path) -> None:
     rows = tables.read_table(table, text=["mechanism", "call", "release", "measure", "verdict"])
     style.save(reach.reach(rows), figure)

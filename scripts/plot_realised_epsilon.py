@@ -16,12 +16,7 @@ from noiseaudit.figures import opendp, style
     "--composition", required=True, type=click.Path(path_type=Path), help="composition.tsv."
 )
 @click.option("--releases", required=True, type=click.Path(path_type=Path), help="releases.tsv.")
-@click.option(
-    "--figure",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="PNG to write, with .svg and .pdf.",
-)
+@jobs.FIGURE
 def plot_realised_epsilon(realised: Path, composition: Path, releases: Path, figure: Path) -> None:
     paid = tables.read_table(realised, numbers=["scale", "realised_epsilon", "realised_delta"])
     composed = tables.read_table(composition, numbers=["scale", "draws", "claimed_epsilon"])

@@ -10,12 +10,7 @@ from noiseaudit.figures import opendp, style
 
 @click.command(help=__doc__)
 @click.option("--releases", required=True, type=click.Path(path_type=Path), help="releases.tsv.")
-@click.option(
-    "--figure",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="PNG to write, with .svg and .pdf.",
-)
+@jobs.FIGURE
 def plot_releases(releases: Path, figure: Path) -> None:
     rows = tables.read_table(releases, text=["release", "verdict"])
     style.save(opendp.releases(rows), figure)

@@ -34,12 +34,7 @@ from noiseaudit.figures import opendp, style
     type=click.Path(path_type=Path),
     help="Sample around one centre; may be repeated.",
 )
-@click.option(
-    "--figure",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="PNG to write, with .svg and .pdf.",
-)
+@jobs.FIGURE
 def plot_scale_and_source(
     scaled: tuple[Path, ...], sourced: tuple[Path, ...], centred: tuple[Path, ...], figure: Path
 ) -> None:

@@ -9,12 +9,7 @@ from noiseaudit.figures import cascade, style
 
 
 @click.command(help=__doc__)
-@click.option(
-    "--figure",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="PNG to write, with .svg and .pdf.",
-)
+@jobs.FIGURE
 def plot_taylor_bracket(figure: Path) -> None:
     style.save(cascade.taylor_bracket(), figure)
 

@@ -14,12 +14,7 @@ COLUMNS = ("numpy_laplace", "uniform", "transform", "dptext_nan", "dptext_zero")
 
 @click.command(help=__doc__)
 @click.option("--samples", required=True, type=click.Path(path_type=Path), help="Parquet to read.")
-@click.option(
-    "--figure",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="PNG to write, with .svg and .pdf.",
-)
+@jobs.FIGURE
 def plot_transforms(samples: Path, figure: Path) -> None:
     draws = {name: np.concatenate(list(tables.read_samples(samples, name))) for name in COLUMNS}
     style.save(dptext.transforms(pd.DataFrame(draws)), figure)

@@ -10,12 +10,7 @@ from noiseaudit.figures import dpecdf, style
 
 @click.command(help=__doc__)
 @click.option("--table", required=True, type=click.Path(path_type=Path), help="utility.tsv.")
-@click.option(
-    "--figure",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="PNG to write, with .svg and .pdf.",
-)
+@jobs.FIGURE
 def plot_utility(table: Path, figure: Path) -> None:
     rows = tables.read_table(table, text=["column", "class", "over"])
     style.save(dpecdf.errors(rows), figure)

@@ -39,6 +39,14 @@ class _Probability(click.FloatRange):
 PROBABILITY = _Probability(0, 1, min_open=True, max_open=True)
 """What an option takes that is a probability, and says something."""
 
+FIGURE = click.option(
+    "--figure",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="PNG to write, with .svg and .pdf.",
+)
+"""The option of all scripts that draw."""
+
 
 def run(command: click.Command) -> NoReturn:
     """Run a script's command with an added ``--log FILE`` option, and exit.

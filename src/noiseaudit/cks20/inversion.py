@@ -162,8 +162,7 @@ class Inversion:
 
     def draw(self, count: int) -> np.ndarray:
         """The next ``count`` draws, int64; `ValueError` unless count is an integer of at least 0."""
-        if not isinstance(count, int | np.integer) or count < 0:
-            raise ValueError(f"count: {count!r} found, an integer of at least 0 expected")
+        reference.check_count(count)
         outputs = np.empty(count, dtype=np.int64)
         done = 0
         while done < count:

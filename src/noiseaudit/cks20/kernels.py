@@ -356,11 +356,6 @@ def _table(variant: str, d: int) -> np.ndarray:
     return _lowest_terms(d) if d <= LARGEST_TABLE else _NO_TABLE
 
 
-def _check_count(count: int) -> None:
-    if not isinstance(count, int | np.integer) or count < 0:
-        raise ValueError(f"count: {count!r} found, an integer of at least 0 expected")
-
-
 class Cascade:
     """A discrete Laplace sampler that draws in bulk.
 
@@ -423,14 +418,14 @@ class Cascade:
 
     def draw(self, count: int) -> np.ndarray:
         """The next ``count`` draws, int64; `ValueError` unless count is an integer of at least 0."""
-        _check_count(count)
+        reference.check_count(count)
         outputs = np.empty(count, dtype=np.int64)
         self._fill(outputs, None)
         return outputs
 
     def trace(self, count: int) -> dict[str, np.ndarray]:
         """The next ``count`` draws with the first output of each layer in each; see `LAYERS`."""
-        _check_count(count)
+        reference.check_count(count)
         traces = np.full((count, len(LAYERS)), UNREACHED, dtype=np.int64)
         self._fill(np.empty(count, dtype=np.int64), traces)
         return {name: traces[:, column] for column, name in enumerate(LAYERS)}

@@ -218,6 +218,12 @@ def check_scale(scale: Rational) -> None:
         raise ValueError(f"scale: {scale} found, a rational above 0 expected")
 
 
+def check_count(count: int) -> None:
+    """Raise ValueError unless a number of draws is an integer of at least 0."""
+    if not isinstance(count, int | np.integer) or count < 0:
+        raise ValueError(f"count: {count!r} found, an integer of at least 0 expected")
+
+
 def rational(text: str) -> Fraction:
     """A scale as it is written: ``10``, ``7/3``, ``2.25``.
 
