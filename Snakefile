@@ -25,9 +25,10 @@ include: "workflow/rules/notebooks.smk"
 
 
 onstart:
-    # On one machine cores limit the jobs. The scheduler's limit of jobs a second would start a timer at
-    # every pass, and with it one more pass a second for each job that ever finished.
-    if workflow.local_exec:
+    # On one machine cores limit the jobs. The scheduler's own limit of a hundred jobs a second would start a
+    # timer at every pass, and with it one more pass a second for each job that ever finished.
+    limiter = workflow.scheduler.job_rate_limiter
+    if workflow.local_exec and limiter and (limiter.max_jobs, limiter.timespan) == (100, 1):
         workflow.scheduler.job_rate_limiter = None
 
 

@@ -1,6 +1,7 @@
 """The project's own files agree with each other."""
 
 import ast
+import inspect
 import json
 import re
 import subprocess
@@ -9,6 +10,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from snakemake import cli
+from snakemake.scheduling import job_scheduler
+from snakemake.settings.types import MaxJobsPerTimespan
 
 from conftest import ROOT
 
@@ -165,3 +169,13 @@ def test_the_gallery_holds_the_executed_notebooks():
         assert asked == [cell["source"] for cell in cells_of(ROOT / "notebooks" / path.name)]
         assert all(cell["execution_count"] for cell in cells if cell["cell_type"] == "code")
         assert "stands" in str(cells[-1]["outputs"])
+
+
+def test_the_schedulers_limit_is_where_the_snakefile_takes_it_off():
+    """By its attributes in this version of Snakemake, and its default; any other is left in force."""
+    scheduler = inspect.getsource(job_scheduler.JobScheduler)
+    assert "self.job_rate_limiter = (" in scheduler
+    assert "if self.job_rate_limiter is None:" in scheduler
+    default = cli.get_argument_parser().get_default("max_jobs_per_timespan")
+    limiter = job_scheduler.JobRateLimiter(MaxJobsPerTimespan.parse_choice(default))
+    assert (limiter.max_jobs, limiter.timespan) == (100, 1)
