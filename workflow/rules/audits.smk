@@ -48,7 +48,7 @@ rule draw_audit:
         script="scripts/draw_audit.py",
         modules=modules("scripts/draw_audit.py"),
         card="audits/{card}.yaml",
-        own=lambda wildcards: own_file(CARDS[wildcards.card]),
+        own=lambda wildcards: own_files(CARDS[wildcards.card]),
         site=lambda wildcards: required(CARDS[wildcards.card]),
     output:
         samples=DRAWN,

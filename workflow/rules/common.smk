@@ -155,10 +155,11 @@ def required(card):
     return [release_of(card) or os.path.normpath(f"audits/{card['requires']}")]
 
 
-def own_file(card):
-    """The file of a card's function, where it lies beside the card."""
-    path = Path("audits", card["draw"].get("python", "").partition(":")[0])
-    return [str(path)] if path.suffix == ".py" else []
+def own_files(card):
+    """The files of a card's functions, its settings' own among them, where they lie beside the card."""
+    draws = [each.get("draw", {}) for each in (card, *(card.get("settings") or []))]
+    named = {draw["python"].partition(":")[0] for draw in draws if "python" in draw}
+    return sorted(f"audits/{name}" for name in named if name.endswith(".py"))
 
 
 FORMATS = ("png", "svg", "pdf")
