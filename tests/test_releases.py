@@ -102,6 +102,11 @@ def test_bad_counts(draws, batch, tmp_path):
         next(releases.draw(tmp_path, "0.14.1", 1.0, draws, batch))
 
 
+def test_an_unknown_mechanism(tmp_path):
+    with pytest.raises(ValueError, match="mechanism: 'gumbel' found, one of laplace, geometric, "):
+        next(releases.draw(tmp_path, "0.14.1", 1.0, 10, mechanism="gumbel"))
+
+
 def test_pins_of_another_version(tmp_path):
     pins = tmp_path / "opendp-0.14.1.txt"
     with pytest.raises(wheels.WheelError, match=r"no pins at .*opendp-0\.14\.1\.txt"):
