@@ -69,6 +69,13 @@ def test_votes_of_uniforms_are_the_mechanisms_own(name, x, b, drawn):
     assert np.array_equal(z >= 0.5, (u >= low) & (u < high))
 
 
+def test_an_interval_of_votes_holds_its_low_end_and_not_its_high():
+    uniforms = np.array([[0.25], [np.nextafter(0.25, 0)], [0.5], [np.nextafter(0.5, 0)]])
+    won = np.zeros(1, dtype=np.int64)
+    attack._count_majorities(uniforms, np.array([[0.25, 0.5]]), won)
+    assert won == [2]
+
+
 def test_a_noise_whose_votes_lie_in_two_intervals_is_refused():
     folded = dataclasses.replace(
         LAPLACE, noise=lambda u: np.abs(mechanisms.laplace_from_uniform(u - 0.5))
