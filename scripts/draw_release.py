@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from noiseaudit import jobs, releases, tables
+from noiseaudit import jobs, releases, samplefiles
 
 
 @click.command(help=__doc__)
@@ -20,14 +20,14 @@ from noiseaudit import jobs, releases, tables
 def draw_release(
     release: str, site: Path, scale: float, draws: int, batch: int, centre: int, samples: Path
 ) -> None:
-    origin = tables.provenance(
+    origin = samplefiles.provenance(
         {"release": release, "scale": scale, "draws": draws, "batch": batch, "centre": centre},
-        seed=tables.OPERATING_SYSTEM,
+        seed=samplefiles.OPERATING_SYSTEM,
         packages=["numpy", "pyarrow"],
     )
     origin["versions"]["opendp"] = releases.answering_version(site, release)
     noise = releases.draw(site, release, scale, draws, batch, centre)
-    tables.write_samples(samples, _columns(noise, draws, f"opendp {release}, {scale:g}"), origin)
+    samplefiles.write(samples, _columns(noise, draws, f"opendp {release}, {scale:g}"), origin)
 
 
 def _columns(

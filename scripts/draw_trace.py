@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from noiseaudit import entropy, jobs, tables
+from noiseaudit import entropy, jobs, samplefiles
 from noiseaudit.cks20 import kernels, reference
 
 BATCH = 100_000
@@ -24,8 +24,10 @@ def draw_trace(variant: str, source: str, scale: str, draws: int, seed: int, sam
     cascade = kernels.Cascade(variant, reference.rational(scale), own_bytes)
     job = {"variant": variant, "entropy": source, "scale": scale, "draws": draws}
     packages = ["numpy", "numba", "pyarrow"]
-    origin = tables.provenance(job, tables.OPERATING_SYSTEM if source == "os" else seed, packages)
-    tables.write_samples(samples, batches(cascade, draws), origin)
+    origin = samplefiles.provenance(
+        job, samplefiles.OPERATING_SYSTEM if source == "os" else seed, packages
+    )
+    samplefiles.write(samples, batches(cascade, draws), origin)
 
 
 def batches(cascade: kernels.Cascade, draws: int) -> Iterator[dict[str, np.ndarray]]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from noiseaudit import entropy, jobs, mechanisms, tables
+from noiseaudit import entropy, jobs, mechanisms, samplefiles
 
 
 @click.command(help=__doc__)
@@ -27,8 +27,8 @@ def draw_transforms(draws: int, seed: int, samples: Path) -> None:
         "dptext_nan": kept,
         "dptext_zero": np.where(np.isnan(kept), 0.0, kept),
     }
-    origin = tables.provenance({"draws": draws}, seed, ["numpy"])
-    tables.write_samples(samples, [columns], origin)
+    origin = samplefiles.provenance({"draws": draws}, seed, ["numpy"])
+    samplefiles.write(samples, [columns], origin)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from noiseaudit import jobs, tables
+from noiseaudit import jobs, samplefiles
 from noiseaudit.cks20 import diagnosis
 from noiseaudit.figures import opendp, style
 
@@ -39,7 +39,7 @@ def plot_scale_and_source(
     scaled: tuple[Path, ...], sourced: tuple[Path, ...], centred: tuple[Path, ...], figure: Path
 ) -> None:
     by_source = {
-        tables.read_provenance(path)["job"]["entropy"]: diagnosis.Sample.read(path)
+        samplefiles.read_provenance(path)["job"]["entropy"]: diagnosis.Sample.read(path)
         for path in sourced
     }
     by_scale = [diagnosis.Sample.read(path) for path in scaled]

@@ -6,7 +6,7 @@ import click
 import numpy as np
 import pandas as pd
 
-from noiseaudit import jobs, tables
+from noiseaudit import jobs, samplefiles
 from noiseaudit.figures import dptext, style
 
 COLUMNS = ("numpy_laplace", "uniform", "transform", "dptext_nan", "dptext_zero")
@@ -16,7 +16,7 @@ COLUMNS = ("numpy_laplace", "uniform", "transform", "dptext_nan", "dptext_zero")
 @click.option("--samples", required=True, type=click.Path(path_type=Path), help="Parquet to read.")
 @jobs.FIGURE
 def plot_transforms(samples: Path, figure: Path) -> None:
-    draws = {name: np.concatenate(list(tables.read_samples(samples, name))) for name in COLUMNS}
+    draws = {name: np.concatenate(list(samplefiles.read_column(samples, name))) for name in COLUMNS}
     style.save(dptext.transforms(pd.DataFrame(draws)), figure)
 
 

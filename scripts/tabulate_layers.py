@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 import pandas as pd
 
-from noiseaudit import jobs, tables
+from noiseaudit import jobs, samplefiles, tables
 from noiseaudit.cks20 import layers
 from noiseaudit.published import numbers, opendp
 
@@ -22,9 +22,9 @@ def tabulate_layers(
 ) -> None:
     parts = []
     for path in traces:
-        job = tables.read_seeded(path, seed)["job"]
+        job = samplefiles.read_seeded(path, seed)["job"]
         scale = Fraction(job["scale"])
-        tally = layers.Tally.of(tables.read_columns(path), scale, job["draws"])
+        tally = layers.Tally.of(samplefiles.read_columns(path), scale, job["draws"])
         rows = layers.examine(tally, scale, job["variant"], alpha / len(traces))
         for place, name in enumerate(("variant", "entropy", "scale")):
             rows.insert(place, name, job[name])

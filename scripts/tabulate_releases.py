@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 import pandas as pd
 
-from noiseaudit import jobs, tables
+from noiseaudit import jobs, samplefiles, tables
 from noiseaudit.cks20 import diagnosis
 
 
@@ -19,7 +19,7 @@ def tabulate_releases(paths: tuple[Path, ...], plrv: Path, alpha: float, table: 
     alpha_of_output = diagnosis.SHARE * alpha / len(losses)
     rows = []
     for path in paths:
-        job, sample = tables.read_provenance(path)["job"], diagnosis.Sample.read(path)
+        job, sample = samplefiles.read_provenance(path)["job"], diagnosis.Sample.read(path)
         own = tables.select(losses, source=sample.source, scale=job["scale"])
         summary = diagnosis.summarise(sample, own, alpha / len(paths), alpha_of_output)
         named = {"release": job["release"], "scale": job["scale"], "samples": job["draws"]}

@@ -19,7 +19,7 @@ from pathlib import Path
 import click
 import pyarrow.parquet as pq
 
-from noiseaudit import jobs, tables
+from noiseaudit import jobs, samplefiles
 
 RUNS = (
     {"cores": "1", "PYTHONHASHSEED": "1", "LC_ALL": "C", "TZ": "Asia/Tokyo"},
@@ -145,7 +145,7 @@ def digests(folder: Path) -> dict[str, str]:
 def digest(path: Path) -> str:
     if path.suffix != ".parquet":
         return hashlib.sha256(path.read_bytes()).hexdigest()
-    stored = json.loads(pq.read_metadata(path).metadata[tables.DIGESTS_KEY])
+    stored = json.loads(pq.read_metadata(path).metadata[samplefiles.DIGESTS_KEY])
     return json.dumps({name: value for name, value in stored.items() if name != "provenance"})
 
 

@@ -67,7 +67,7 @@ def imports(path: Path) -> set[str]:
 FLOORS = [
     ["__version__", "verdicts"],
     ["entropy", "stats", "files", "schemas", "jobs", "_draw_from_wheel"],
-    ["tables", "wheels", "settings"],
+    ["samplefiles", "tables", "wheels", "settings"],
     ["mechanisms", "releases", "cks20", "audit"],
     ["attack", "dpecdf"],
     ["privacy_loss"],

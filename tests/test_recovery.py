@@ -7,9 +7,9 @@ import time
 import pytest
 
 from conftest import KERNELS, isolated, started
-from noiseaudit import tables
+from noiseaudit import samplefiles
 
-SAMPLE = "results/opendp/samples/opendp-0.14.1_scale-10_draws-150000.parquet"
+SAMPLE = "results/opendp/samples/opendp-0.14.1_scale-10_draws-100000.parquet"
 TRACE = "results/opendp/traces/faulty_pcg64_scale-10_draws-100000.parquet"
 
 
@@ -165,6 +165,6 @@ def test_once_the_wheels_are_there_no_network_is_needed(spare):
     run = alone(spare, setup, *removed)
     assert run.returncode == 0, run.stderr[-3000:]
     assert all((spare.folder / name).is_file() for name in removed)
-    tables.read_provenance(spare.folder / SAMPLE)
+    samplefiles.read_provenance(spare.folder / SAMPLE)
     report = alone(spare, setup, "--report", "report.html")
     assert report.returncode == 0, report.stderr[-3000:]

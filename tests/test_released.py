@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from conftest import ROOT
-from noiseaudit import tables, wheels
+from noiseaudit import samplefiles, wheels
 from noiseaudit.audit import cards
 from noiseaudit.figures import practice
 from noiseaudit.verdicts import NOTHING, UNJUDGED, VIOLATES, WRONG_LAW
@@ -103,7 +103,7 @@ def test_a_package_that_cannot_be_installed_is_told_too(broken, monkeypatch):
     (broken / "none.txt").write_text("no-such-noise==1.0 \\\n    --hash=sha256:" + 64 * "0" + "\n")
     found = draw(broken, requires="none.txt")
     assert found.returncode == 0, found.stderr
-    reason = tables.read_provenance(broken / "out.parquet")["job"]["reason"]
+    reason = samplefiles.read_provenance(broken / "out.parquet")["job"]["reason"]
     assert reason.startswith("requires: no-such-noise 1.0 cannot be installed: ")
 
 

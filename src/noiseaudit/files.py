@@ -1,4 +1,4 @@
-"""Files written whole or not at all."""
+"""Files written whole or not at all, and what a damaged one is called."""
 
 from __future__ import annotations
 
@@ -13,6 +13,17 @@ from pathlib import Path
 
 _UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EFBIG}
 """What a full disk and a read-only folder answer: words that don't name the file."""
+
+REMEDY = "if the pipeline made it, remove it: the next run makes it again"
+
+
+class DamagedFile(ValueError):
+    """A file that is not what its name says; the message names the file and what is wrong."""
+
+
+def first_line(error: Exception) -> str:
+    """What an error says, as far as a message of one line has room for it."""
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from noiseaudit import tables
+from noiseaudit import files, samplefiles
 from noiseaudit.audit import examination, freshness
 from noiseaudit.audit.cards import Setting
 from noiseaudit.audit.freshness import Freshness
@@ -68,16 +68,16 @@ def record(
         "seconds": round(time.monotonic() - started, 3),
         "versions": examination.versions(subject),
     }
-    source = seed if subject.seedable else tables.OPERATING_SYSTEM
-    origin = tables.provenance(job, source, packages=["numpy", "pyarrow"])
-    tables.write_samples(path, _of_one_kind(batches), origin)
+    source = seed if subject.seedable else samplefiles.OPERATING_SYSTEM
+    origin = samplefiles.provenance(job, source, packages=["numpy", "pyarrow"])
+    samplefiles.write(path, _of_one_kind(batches), origin)
 
 
 def record_failure(path: Path, setting: Setting, reason: str, seed: int) -> None:
     """Note in a sample file why nothing could be drawn for a setting."""
     job = {"card": setting.card, "setting": setting.name, "draws": 0, "reason": reason}
-    origin = tables.provenance(job, seed, packages=["numpy", "pyarrow"])
-    tables.write_samples(path, [{"left_0": np.zeros(0), "right_0": np.zeros(0)}], origin)
+    origin = samplefiles.provenance(job, seed, packages=["numpy", "pyarrow"])
+    samplefiles.write(path, [{"left_0": np.zeros(0), "right_0": np.zeros(0)}], origin)
 
 
 def _columns(sides: tuple[Outputs, Outputs]) -> dict[str, np.ndarray]:
@@ -112,10 +112,10 @@ class Recorded(Subject):
     repeatable = False
 
     def __init__(self, path: Path, setting: Setting, seed: int) -> None:
-        job = tables.read_seeded(path, seed)["job"]
+        job = samplefiles.read_seeded(path, seed)["job"]
         for key, expected in (("card", setting.card), ("setting", setting.name)):
             if job.get(key) != expected:
-                raise tables.DamagedFile(
+                raise files.DamagedFile(
                     f"{path}: {key} {job.get(key)!r} found, {expected!r} expected"
                 )
         self.reason: str = job.get("reason", "")
@@ -123,7 +123,7 @@ class Recorded(Subject):
         self.versions: dict[str, str] = job.get("versions", {})
         self.digests: dict[str, str] = job.get("digests", {})
         self._fresh = job.get("fresh")
-        self._batches = tables.read_columns(path)
+        self._batches = samplefiles.read_columns(path)
         self._unread: tuple[list[Outputs], list[Outputs]] = ([], [])
         self._asked = [0, 0]
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from packaging.version import Version
 
-from noiseaudit import stats, tables
+from noiseaudit import samplefiles, stats
 from noiseaudit.cks20 import events, exact
 from noiseaudit.verdicts import NOTHING, VIOLATES, WRONG_LAW
 
@@ -59,18 +59,18 @@ class Sample:
 
         Raises
         ------
-        tables.DamagedFile
+        DamagedFile
             If the file is damaged or not what its name says.
         ValueError
             If it holds too few draws for a single pair of outputs.
         """
-        job = tables.read_provenance(path)["job"]
+        job = samplefiles.read_provenance(path)["job"]
         scale = Fraction(job["scale"])
         cutoff = window_cutoff(scale, job["draws"])
         if cutoff < 1:
             raise ValueError(f"{path}: {job['draws']} draws at scale {scale} are too few to test")
         centre = job.get("centre", 0)
-        batches = (batch - centre for batch in tables.read_samples(path, "discrete_laplace"))
+        batches = (batch - centre for batch in samplefiles.read_column(path, "discrete_laplace"))
         histogram = stats.Histogram.of(batches, cutoff)
         if "release" in job:
             name, variant = source_name(job["release"]), variant_of(job["release"], scale)

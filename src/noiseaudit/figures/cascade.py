@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from noiseaudit import stats, tables
+from noiseaudit import samplefiles, stats, tables
 from noiseaudit.cks20 import exact, layers, reference
 from noiseaudit.figures import style
 
@@ -41,14 +41,14 @@ class Trace:
 
         Raises
         ------
-        tables.DamagedFile
+        DamagedFile
             If either is damaged.
         ValueError
             If the table has no rows of this trace.
         """
-        job = tables.read_provenance(path)["job"]
+        job = samplefiles.read_provenance(path)["job"]
         scale = Fraction(job["scale"])
-        tally = layers.Tally.of(tables.read_columns(path), scale, job["draws"])
+        tally = layers.Tally.of(samplefiles.read_columns(path), scale, job["draws"])
         rows = tables.read_table(table, text=["variant", "entropy", "scale", "layer", "verdict"])
         own = {name: job[name] for name in ("variant", "entropy", "scale")}
         return cls(job["variant"], scale, tally, tables.select(rows, **own, samples=job["draws"]))
