@@ -22,8 +22,6 @@ from noiseaudit.cks20 import diagnosis, exact, inversion, kernels, reference
 CASCADE_DRAWS, REFERENCE_SHARE = 500_000, 50
 """Draws a round: enough for the fast, a fiftieth of a wheel's for the slow."""
 
-INVERSION = "inversion"
-
 GROWTH_SHARES = (0.5, 5, 50, 500)
 """Of a wheel's draws a round: sizes at which the time a draw must stay the same."""
 
@@ -143,14 +141,14 @@ def benchmark_samplers(
             samplers[f"cascade {variant}"] = compiled(variant, s, CASCADE_DRAWS, seed)
         for variant in variants:
             samplers[f"reference {variant}"] = plain(variant, s, draws // REFERENCE_SHARE, seed)
-        samplers[INVERSION] = inverted(s, CASCADE_DRAWS, seed)
+        samplers[inversion.VARIANT] = inverted(s, CASCADE_DRAWS, seed)
         samplers["NumPy geometrics"] = numpy_geometrics(s, CASCADE_DRAWS, seed)
         times = interleaved(samplers, rounds)
     table = summarise(samplers, times).assign(scale=scale, rounds=rounds)
     for variant in variants:
         chosen = table["sampler"].isin([f"cascade {variant}", f"reference {variant}"])
         table.loc[chosen, "bytes_per_draw"] = bytes_per_draw(variant, s, CASCADE_DRAWS, seed)
-    table.loc[table["sampler"] == INVERSION, "bytes_per_draw"] = bytes_inverted(
+    table.loc[table["sampler"] == inversion.VARIANT, "bytes_per_draw"] = bytes_inverted(
         s, CASCADE_DRAWS, seed
     )
     table["entropy_bytes"] = entropy_bytes(s)

@@ -1,4 +1,4 @@
-"""Count untraced draws of the cascade, output by output, in memory that does not grow with them."""
+"""Count draws of the cascade or by inversion, in memory that does not grow with them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,16 +8,17 @@ import numpy as np
 import pandas as pd
 
 from noiseaudit import entropy, jobs, tables
-from noiseaudit.cks20 import kernels, reference
+from noiseaudit.cks20 import inversion, kernels, reference
 
-BATCH = 1_000_000
+BATCH = 1 << 16
+"""Draws that a core's own cache holds."""
 
 REACH = 60
 """Scales on either side that are counted; what lies beyond has a probability below 10^−25."""
 
 
 @click.command(help=__doc__)
-@click.option("--variant", required=True, help="faulty, fixed or taylor.")
+@click.option("--variant", required=True, help="faulty, fixed, taylor or inversion.")
 @click.option("--entropy", "source", required=True, help="One of noiseaudit.entropy.SOURCES.")
 @click.option("--scale", required=True, help="A rational, such as 10 or 7/3.")
 @click.option("--draws", required=True, type=click.IntRange(min=1), help="Of all parts together.")
@@ -37,14 +38,17 @@ def count_draws(
 ) -> None:
     if not 1 <= part <= parts:
         raise ValueError(f"part: {part} of {parts} found, one of 1 to {parts} expected")
-    own_bytes = entropy.byte_source(source, seed, "opendp", "deep", variant, scale, part, parts)
     s = reference.rational(scale)
-    cascade = kernels.Cascade(variant, s, own_bytes)
+    own_entropy = source, seed, "opendp", "deep", variant, scale, part, parts
+    if variant == inversion.VARIANT:
+        sampler = inversion.Inversion(inversion.LAPLACE, s, entropy.word_source(*own_entropy))
+    else:
+        sampler = kernels.Cascade(variant, s, entropy.byte_source(*own_entropy))
     own = draws * part // parts - draws * (part - 1) // parts
     cutoff = int(REACH * s) + 1
     found = np.zeros(2 * cutoff + 1, dtype=np.int64)
-    for batch in batches(cascade, own):
-        if np.abs(batch).max() > cutoff:
+    for batch in batches(sampler, own):
+        if max(-batch.min(), batch.max()) > cutoff:
             raise ValueError(f"draws: one beyond {cutoff} found, none expected at scale {scale}")
         found += np.bincount(batch + cutoff, minlength=found.size)
     drawn = np.flatnonzero(found)
@@ -55,10 +59,10 @@ def count_draws(
     tables.write_table(counts, table)
 
 
-def batches(cascade: kernels.Cascade, draws: int) -> Iterator[np.ndarray]:
+def batches(sampler: kernels.Cascade | inversion.Inversion, draws: int) -> Iterator[np.ndarray]:
     with jobs.progress(draws, "count", "draw") as bar:
         for start in range(0, draws, BATCH):
-            yield cascade.draw(min(BATCH, draws - start))
+            yield sampler.draw(min(BATCH, draws - start))
             bar.update(min(BATCH, draws - start))
 
 

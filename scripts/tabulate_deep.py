@@ -1,4 +1,4 @@
-"""Add up the counted draws of the cascade and test them as releases are tested (deep_draws-*.tsv)."""
+"""Add up counted draws and test them as releases are tested (deep_draws-*.tsv)."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -7,7 +7,7 @@ import click
 import pandas as pd
 
 from noiseaudit import jobs, stats, tables
-from noiseaudit.cks20 import diagnosis
+from noiseaudit.cks20 import diagnosis, inversion
 
 JOB = ["variant", "entropy", "scale", "draws"]
 
@@ -34,11 +34,16 @@ def summarise(job: tuple[str, str, str, int], parts: pd.DataFrame, alpha: float)
     histogram = stats.Histogram.counted(
         parts["x"].to_numpy(), parts["count"].to_numpy(), diagnosis.window_cutoff(s, draws)
     )
-    sample = diagnosis.Sample(diagnosis.cascade_name(variant), variant, s, histogram)
+    sample = diagnosis.Sample(diagnosis.cascade_name(variant), law_of(variant), s, histogram)
     alpha_of_output = diagnosis.SHARE * alpha / (2 * histogram.cutoff)
     losses = diagnosis.neighbour_losses(sample, alpha_of_output)
     named = {"variant": variant, "entropy": entropy, "scale": scale, "samples": draws}
     return named | diagnosis.summarise(sample, losses, alpha, alpha_of_output)
+
+
+def law_of(variant: str) -> str:
+    """What is said to be drawn from: by inversion the law as it should be."""
+    return "fixed" if variant == inversion.VARIANT else variant
 
 
 if __name__ == "__main__":

@@ -138,6 +138,10 @@ BAD = [
         "opendp.deep.scales[0]: 600 found, at most opendp.deep.draws / 200 = 500 expected",
     ),
     (
+        "opendp: {deep: {scales: [600], inverted: 100000}}",
+        "opendp.deep.scales[0]: 600 found, at most opendp.deep.inverted / 200 = 500 expected",
+    ),
+    (
         "opendp: {traces: {scales: [10, '5001'], draws: 1000000}}",
         "opendp.traces.scales[1]: 5001 found, at most opendp.traces.draws / 200 = 5000 expected",
     ),

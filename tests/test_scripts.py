@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from conftest import ROOT, Project
-from noiseaudit import tables
+from noiseaudit import samplefiles, tables
 
 SCRIPTS = sorted(path.stem for path in (ROOT / "scripts").glob("*.py"))
 
@@ -35,7 +35,7 @@ def test_a_script_by_hand(here, tmp_path):
 
 def sample(finished, release="0.14.1"):
     return (
-        finished.folder / f"results/opendp/samples/opendp-{release}_scale-10_draws-150000.parquet"
+        finished.folder / f"results/opendp/samples/opendp-{release}_scale-10_draws-100000.parquet"
     )
 
 
@@ -170,11 +170,11 @@ def test_pinning_a_release_gives_the_committed_pins(finished, tmp_path):
 
 
 def test_a_sample_says_where_it_came_from(finished):
-    origin = tables.read_provenance(sample(finished))
+    origin = samplefiles.read_provenance(sample(finished))
     assert origin["job"] == {
         "release": "0.14.1",
         "scale": 10,
-        "draws": 150000,
+        "draws": 100000,
         "batch": 10000,
         "centre": 0,
     }
@@ -274,6 +274,17 @@ def test_parts_add_up_and_a_missing_one_is_noticed(here, tmp_path):
     run = here.script("tabulate_deep", *arguments, parts[0])
     assert fails(run, "counts of fixed, scale 10: 50000 draws found, 100001 expected")
     assert not table.exists()
+
+
+def test_draws_by_inversion_are_tested_against_the_healthy_law(here, tmp_path):
+    path, table = tmp_path / "one.tsv", tmp_path / "deep.tsv"
+    counted = counts(here, path, variant="inversion", parts=1, counts=path, draws=300_000)
+    assert counted.returncode == 0, counted.stderr
+    run = here.script("tabulate_deep", "--alpha", "1e-6", "--table", table, path)
+    assert run.returncode == 0, run.stderr
+    (row,) = tables.read_table(table, text=["variant", "scale"]).itertuples()
+    assert (row.variant, row.samples, row.verdict) == ("inversion", 300_000, "nothing found")
+    assert row.realised_epsilon_exact == pytest.approx(0.1)
 
 
 def test_a_trace_from_another_seed_is_named(finished, tmp_path):

@@ -120,7 +120,8 @@ def _check_cascade(study: Mapping[str, Any]) -> None:
             if scale < SMALLEST_SCALE:
                 raise ConfigError(f"{key}: {written!r} found, {SMALLEST_SCALE} or more expected")
             draws = study[part]["draws"]
-            _check_scale(key, scale, f"opendp.{part}.draws", draws)
+            for drawn in ("draws", "inverted") if part == "deep" else ("draws",):
+                _check_scale(key, scale, f"opendp.{part}.{drawn}", study[part][drawn])
             if part == "traces" and scale.numerator > draws // 100:
                 raise ConfigError(
                     f"{key}: {written!r} found, a numerator of at most opendp.traces.draws / 100 = "

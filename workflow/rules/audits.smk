@@ -56,7 +56,6 @@ rule draw_audit:
         "logs/audits/draw_{card}_{place}_{draws}.log",
     conda:
         "../../environment.yml"
-    threads: 2
     params:
         place="{place}",
         draws="{draws}",

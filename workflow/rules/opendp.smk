@@ -26,7 +26,7 @@ REACHED = "results/opendp/samples/reach_opendp-{release}.tsv"
 # The cache of one trace of the cascade.
 TRACE = "results/opendp/traces/{variant}_{entropy}_scale-{scale}_draws-{draws}.parquet"
 
-# Counts of one part of a variant's untraced draws.
+# Counts of one part of a variant's untraced draws, or of draws by inversion.
 COUNTS = "results/opendp/counts/{variant}_scale-{scale}_draws-{draws}_part-{part}-of-{parts}.tsv"
 
 SAMPLES = expand(SAMPLE, release=RELEASES, scale=SCALES, draws=DRAWS)
@@ -50,6 +50,14 @@ COUNTED = expand(
     variant=VARIANTS,
     scale=list(DEEP_SCALES),
     draws=DEEP["draws"],
+    part=range(1, DEEP["parts"] + 1),
+    parts=DEEP["parts"],
+)
+COUNTED += expand(
+    COUNTS,
+    variant="inversion",
+    scale=list(DEEP_SCALES),
+    draws=DEEP["inverted"],
     part=range(1, DEEP["parts"] + 1),
     parts=DEEP["parts"],
 )
@@ -198,7 +206,7 @@ rule draw_trace:
 
 
 rule count_draws:
-    """Count one part of a variant's untraced draws."""
+    """Count one part of a variant's untraced draws, or of draws by inversion."""
     input:
         script="scripts/count_draws.py",
         modules=modules("scripts/count_draws.py"),

@@ -23,6 +23,9 @@ from noiseaudit.cks20 import reference
 
 LAPLACE, GAUSSIAN = "laplace", "gaussian"
 
+VARIANT = "inversion"
+"""Its name beside those of the cascade's variants."""
+
 LARGEST_SCALE = 10_000
 """Beyond it a table would have millions of entries."""
 
