@@ -22,6 +22,19 @@ include: "workflow/rules/opendp.smk"
 include: "workflow/rules/dpecdf.smk"
 include: "workflow/rules/audits.smk"
 include: "workflow/rules/notebooks.smk"
+include: "workflow/rules/report.smk"
+
+
+# On a cluster these stay where Snakemake runs: they need the network, or nothing.
+localrules:
+    all,
+    wheels,
+    dptext,
+    opendp,
+    dpecdf,
+    audits,
+    install_release,
+    draw_audit,
 
 
 onstart:

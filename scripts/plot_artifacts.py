@@ -10,8 +10,11 @@ from noiseaudit.figures import opendp, style
 
 
 @click.command(help=__doc__)
+@click.option(
+    "--sample", "samples", required=True, multiple=True, type=click.Path(path_type=Path),
+    help="Of a trace or a release; a column each.",
+)  # fmt: skip
 @jobs.FIGURE
-@click.argument("samples", nargs=-1, required=True, type=click.Path(path_type=Path))
 def plot_artifacts(samples: tuple[Path, ...], figure: Path) -> None:
     read = [diagnosis.Sample.read(path) for path in samples]
     style.save(opendp.artifacts(read), figure)

@@ -10,8 +10,11 @@ from noiseaudit.figures import cascade, style
 
 @click.command(help=__doc__)
 @click.option("--layers", required=True, type=click.Path(path_type=Path), help="layers.tsv.")
+@click.option(
+    "--trace", "traces", required=True, multiple=True, type=click.Path(path_type=Path),
+    help="Of a correction; a row each.",
+)  # fmt: skip
 @jobs.FIGURE
-@click.argument("traces", nargs=-1, required=True, type=click.Path(path_type=Path))
 def plot_corrected_bernoulli(traces: tuple[Path, ...], layers: Path, figure: Path) -> None:
     read = [cascade.Trace.read(trace, layers) for trace in traces]
     style.save(cascade.bernoulli_exp(read), figure)

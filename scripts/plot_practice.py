@@ -10,10 +10,12 @@ from noiseaudit.figures import practice, style
 
 
 @click.command(help=__doc__)
+@click.option(
+    "--verdict", "verdicts", required=True, multiple=True, type=click.Path(path_type=Path),
+    help="JSON of a card; may be repeated.",
+)  # fmt: skip
 @jobs.FIGURE
-@click.argument("verdicts", nargs=-1, required=True, type=click.Path(path_type=Path))
 def plot_practice(verdicts: tuple[Path, ...], figure: Path) -> None:
-    """VERDICTS are JSON files, one a card."""
     found = [json.loads(path.read_text(encoding="utf-8")) for path in verdicts]
     settings = [one for card in found for one in card.get("settings", [card])]
     style.save(practice.practice(settings), figure)

@@ -46,7 +46,7 @@ OPENDP_PLOTS += ("realised_epsilon", "releases")
 
 DPECDF_PLOTS = ("fits", "utility", "audit")
 
-AUDIT_PLOTS = {"plot_audits", "plot_audit_evidence", "plot_power", "plot_practice"}
+AUDIT_PLOTS = {"plot_overview", "plot_audit_evidence", "plot_power", "plot_practice"}
 
 FIGURES = ["comparison"]
 FIGURES += [f"dptext/{name}" for name in DPTEXT_PLOTS]
@@ -148,7 +148,7 @@ def test_the_faulty_layer_is_named_and_a_stuck_source_too(finished):
 
 def test_certified_bounds_hold_for_every_output(losses):
     seen = losses[losses["exact_loss"].notna()]
-    assert len(seen) == 4 * 2 * 119 + 2 * 2 * 178 + 3 * 2 * 115
+    assert len(seen) == (4 + 3) * 2 * 115 + 2 * 2 * 172
     assert np.all(
         (seen["loss_low"] <= seen["exact_loss"]) & (seen["exact_loss"] <= seen["loss_high"])
     )
@@ -227,9 +227,9 @@ REVIEWS = {"execute_notebook", "render_notebook"}
 JOINED = {"tabulate_comparison", "render_comparison", "plot_comparison", "write_landing"}
 CLAIMS = {"claims_dptext", "claims_opendp", "claims_dpecdf"}
 CLAIMED = {"tabulate_claims", "write_landing", *REVIEWS}
-FROM_LOSSES = {"render_losses", "compare_dptext", "claims_dptext", *JOINED, *CLAIMED}
+FROM_LOSSES = {"render_dptext_losses", "compare_dptext", "claims_dptext", *JOINED, *CLAIMED}
 FROM_LOSSES |= plots("privacy_loss", "exact_agreement")
-FROM_RELEASES = {"compare_opendp", "claims_opendp", "render_releases", *JOINED, *CLAIMED}
+FROM_RELEASES = {"compare_opendp", "claims_opendp", "render_opendp_releases", *JOINED, *CLAIMED}
 FROM_RELEASES |= plots("releases", "realised_epsilon")
 FROM_SAMPLES = {"tabulate_plrv", "tabulate_releases", *FROM_RELEASES}
 FROM_SAMPLES |= plots("artifacts", "scale_and_source", "bin_width", "plrv")
@@ -275,17 +275,25 @@ ALL_PLOTS = plots(
             {"tabulate_losses"} | FROM_LOSSES,
         ),
         ("src/noiseaudit/published/opendp.py", {"tabulate_layers"} | FROM_LAYERS | CLAIMS),
-        ("scripts/draw_release.py", {"draw_release", "draw_centred"} | FROM_SAMPLES),
+        ("scripts/draw_release.py", set()),  # it stores what was drawn, and draws nothing itself
+        (
+            "src/noiseaudit/_draw_from_wheel.py",
+            {"draw_release", "draw_centred", "draw_reach", "benchmark_samplers"}
+            | {"tabulate_reach", "plot_reach"}
+            | plots("performance")
+            | FROM_SAMPLES,
+        ),
         ("scripts/count_votes.py", {"count_votes", "tabulate_losses"} | FROM_LOSSES),
         ("scripts/plot_plrv.py", {"plot_plrv", *REVIEWS}),
         (
             "scripts/render_table.py",
-            {"render_releases", "render_losses", "render_comparison", "render_audit"}
-            | {"render_audits"},
+            {"render_opendp_releases", "render_dptext_losses", "render_comparison"}
+            | {"render_dpecdf_audit", "render_audits_verdicts"},
         ),
         (
             "src/noiseaudit/dpecdf/audit.py",
-            {"audit_ecdf", "tabulate_audit", "benchmark_audits", "compare_dpecdf", "render_audit"}
+            {"audit_ecdf", "tabulate_audit", "benchmark_audits", "compare_dpecdf"}
+            | {"render_dpecdf_audit"}
             | plots(*DPECDF_PLOTS)
             | JOINED
             | CLAIMED

@@ -24,16 +24,35 @@ CARDS = {
 
 DRAWN = "results/audits/samples/{card}_setting-{place}_draws-{draws}.parquet"
 
+VERDICTS = expand("results/audits/{card}.json", card=CARDS)
+
+AUDIT_FIGURES = {
+    # All verdicts at a glance.
+    "audits/overview": figure("all verdicts", verdicts="results/audits/verdicts.tsv"),
+    # Every audited noise against every question.
+    "audits/practice": figure("every question", verdict=VERDICTS),
+    # Draws until each specimen is found, and false alarms.
+    "audits/power": figure(
+        "power", power="results/audits/power.tsv", alarms="results/audits/false_alarms.tsv"
+    ),
+}
+
+AUDIT_PAGES = {
+    "audits/verdicts": page(
+        "table: verdicts",
+        "Audited noise",
+        "card subject verdict by unsafe claim certified detectable draws law_p",
+        caption="overview",
+    ),
+}
+
 AUDIT_OUTPUTS = [
     "results/audits/verdicts.tsv",
     "results/audits/verdicts.html",
     "results/audits/power.tsv",
     "results/audits/false_alarms.tsv",
-    *expand(
-        "figures/audits/{name}.{format}",
-        name=["overview", "practice", "power", *CARDS],
-        format=FORMATS,
-    ),
+    *expand("figures/{name}.{format}", name=AUDIT_FIGURES, format=FORMATS),
+    *expand("figures/audits/{card}.{format}", card=CARDS, format=FORMATS),
 ]
 
 
@@ -100,7 +119,7 @@ rule tabulate_audits:
     input:
         script="scripts/tabulate_audits.py",
         modules=modules("scripts/tabulate_audits.py"),
-        verdicts=expand("results/audits/{card}.json", card=CARDS),
+        verdicts=VERDICTS,
     output:
         table=ensure("results/audits/verdicts.tsv", non_empty=True),
     log:
@@ -109,89 +128,6 @@ rule tabulate_audits:
         "../../environment.yml"
     shell:
         "python {input.script} --table {output.table} --log {log} {input.verdicts}"
-
-
-rule render_audits:
-    """verdicts.tsv as a page that the report shows inline."""
-    input:
-        script="scripts/render_table.py",
-        modules=modules("scripts/render_table.py"),
-        table="results/audits/verdicts.tsv",
-    output:
-        page=report(
-            "results/audits/verdicts.html",
-            caption="../report/audits.rst",
-            category=CATEGORIES["audits"],
-            labels={"figure": "table: verdicts"},
-        ),
-    log:
-        "logs/audits/render_audits.log",
-    conda:
-        "../../environment.yml"
-    params:
-        title="Audited noise",
-        columns=[
-            f"--column {name}"
-            for name in "card subject verdict by unsafe claim certified detectable draws law_p".split()
-        ],
-        alpha=config["alpha"],
-    shell:
-        "python {input.script} --table {input.table} --title {params.title:q} {params.columns}"
-        " --page {output.page} --log {log}"
-
-
-rule plot_audit_evidence:
-    """What the audit of one card saw."""
-    input:
-        script="scripts/plot_audit_evidence.py",
-        modules=modules("scripts/plot_audit_evidence.py"),
-        verdict="results/audits/{card}.json",
-    output:
-        **drawing("audits", "{card}", "{card}", caption="audit_evidence"),
-    log:
-        "logs/audits/plot_{card}.log",
-    conda:
-        "../../environment.yml"
-    params:
-        alpha=config["alpha"],
-    shell:
-        "python {input.script} --verdict {input.verdict} --figure {output.png} --log {log}"
-
-
-rule plot_audits:
-    """All verdicts at a glance."""
-    input:
-        script="scripts/plot_audits.py",
-        modules=modules("scripts/plot_audits.py"),
-        verdicts="results/audits/verdicts.tsv",
-    output:
-        **drawing("audits", "overview", "all verdicts", caption="audits"),
-    log:
-        "logs/audits/plot_audits.log",
-    conda:
-        "../../environment.yml"
-    params:
-        alpha=config["alpha"],
-    shell:
-        "python {input.script} --verdicts {input.verdicts} --figure {output.png} --log {log}"
-
-
-rule plot_practice:
-    """Every audited noise against every question."""
-    input:
-        script="scripts/plot_practice.py",
-        modules=modules("scripts/plot_practice.py"),
-        verdicts=expand("results/audits/{card}.json", card=CARDS),
-    output:
-        **drawing("audits", "practice", "every question"),
-    log:
-        "logs/audits/plot_practice.log",
-    conda:
-        "../../environment.yml"
-    params:
-        alpha=config["alpha"],
-    shell:
-        "python {input.script} --figure {output.png} --log {log} {input.verdicts}"
 
 
 rule measure_power:
@@ -234,24 +170,3 @@ rule count_audit_alarms:
     shell:
         "python {input.script} --specimens {input.specimens} --audits {params.audits}"
         " --draws {params.draws} --seed {params.seed} --table {output.table} --log {log}"
-
-
-rule plot_power:
-    """Draws until each specimen is found, and false alarms."""
-    input:
-        script="scripts/plot_power.py",
-        modules=modules("scripts/plot_power.py"),
-        power="results/audits/power.tsv",
-        alarms="results/audits/false_alarms.tsv",
-    output:
-        **drawing("audits", "power", "power"),
-    log:
-        "logs/audits/plot_power.log",
-    conda:
-        "../../environment.yml"
-    params:
-        runs=POWER["runs"],
-        draws=POWER["draws"],
-    shell:
-        "python {input.script} --power {input.power} --alarms {input.alarms} --figure {output.png}"
-        " --log {log}"

@@ -175,15 +175,35 @@ CATEGORIES = {
 }
 
 
-def drawing(study, name, label, caption=None):
+def drawing(place, label, caption=None):
     """The files of a figure: a PNG that goes into the report with its caption, and vector formats."""
+    study, name = Path(place).parts[0], Path(place).name
     return {
         "png": report(
-            f"figures/{study}/{name}.png",
+            f"figures/{place}.png",
             caption=f"../report/{caption or name}.rst",
             category=CATEGORIES[study],
             labels={"figure": label},
         ),
-        "svg": f"figures/{study}/{name}.svg",
-        "pdf": f"figures/{study}/{name}.pdf",
+        "svg": f"figures/{place}.svg",
+        "pdf": f"figures/{place}.pdf",
     }
+
+
+def figure(label, options="", **inputs):
+    """A figure: its name in the report, and what its script is told and reads, by the names of its options."""
+    return {"label": label, "options": options, "inputs": inputs}
+
+
+def page(label, title, columns="", caption=None):
+    """A table that the report shows inline: its name there, its title, and which columns, all by default."""
+    return {"label": label, "title": title, "columns": columns.split(), "caption": caption}
+
+
+def command_line(inputs):
+    """Options that hand files to a script: --trace a.parquet, and each of several."""
+    return " ".join(
+        f"--{name.replace('_', '-')} {path}"
+        for name, paths in inputs.items()
+        for path in ([paths] if isinstance(paths, str) else paths)
+    )

@@ -7,11 +7,29 @@ AUDITS = config["dpecdf"]["false_alarms"]
 SUBJECTS = ["original", "hardened"] if SYNTHPRIV else ["hardened"]
 GENUINE = f"resources/synthpriv/{SYNTHPRIV[0]}" if SYNTHPRIV else []
 
-DPECDF_FIGURES = ["fits", "utility", "audit"]
+DPECDF_FIGURES = {
+    # Private ECDFs over the true ones.
+    "dpecdf/fits": figure(
+        "fits", options=f"--epsilon 1 --epsilon 0.05 --rows 2000 --bins 200 --seed {config['seed']}"
+    ),
+    # Error against epsilon, bins and rows.
+    "dpecdf/utility": figure("utility", table="results/dpecdf/utility.tsv"),
+    # What each attack certifies against the claim.
+    "dpecdf/audit": figure("audit", table="results/dpecdf/audit.tsv"),
+}
+
+DPECDF_PAGES = {
+    "dpecdf/audit": page(
+        "table: audit",
+        "Attacks on the private ECDF",
+        "attack subject verdict claimed_epsilon loss loss_low loss_high exact_loss repeats"
+        " promise does remedy",
+    ),
+}
 
 # What needs no wheel.
 DPECDF = [
-    *expand("figures/dpecdf/{name}.{format}", name=DPECDF_FIGURES, format=FORMATS),
+    *expand("figures/{name}.{format}", name=DPECDF_FIGURES, format=FORMATS),
     *expand("results/dpecdf/{name}.tsv", name=["audit", "utility", "false_alarms"]),
 ]
 
@@ -195,97 +213,3 @@ rule claims_dpecdf:
         "../../environment.yml"
     shell:
         "python {input.script} --dpecdf {input.audit} --table {output.table} --log {log}"
-
-
-rule plot_fits:
-    """Private ECDFs over the true ones."""
-    input:
-        script="scripts/plot_fits.py",
-        modules=modules("scripts/plot_fits.py"),
-    output:
-        **drawing("dpecdf", "fits", "fits"),
-    log:
-        "logs/dpecdf/plot_fits.log",
-    conda:
-        "../../environment.yml"
-    params:
-        epsilons="--epsilon 1 --epsilon 0.05",
-        rows=2000,
-        bins=200,
-        seed=config["seed"],
-    shell:
-        "python {input.script} {params.epsilons} --rows {params.rows} --bins {params.bins}"
-        " --seed {params.seed} --figure {output.png} --log {log}"
-
-
-rule plot_utility:
-    """Error against epsilon, bins and rows."""
-    input:
-        script="scripts/plot_utility.py",
-        modules=modules("scripts/plot_utility.py"),
-        utility="results/dpecdf/utility.tsv",
-    output:
-        **drawing("dpecdf", "utility", "utility"),
-    log:
-        "logs/dpecdf/plot_utility.log",
-    conda:
-        "../../environment.yml"
-    params:
-        repetitions=UTILITY["repetitions"],
-        seed=config["seed"],
-    shell:
-        "python {input.script} --table {input.utility} --figure {output.png} --log {log}"
-
-
-rule plot_audit:
-    """What each attack certifies against the claim."""
-    input:
-        script="scripts/plot_audit.py",
-        modules=modules("scripts/plot_audit.py"),
-        audit="results/dpecdf/audit.tsv",
-    output:
-        **drawing("dpecdf", "audit", "audit"),
-    log:
-        "logs/dpecdf/plot_audit.log",
-    conda:
-        "../../environment.yml"
-    params:
-        repeats=config["dpecdf"]["repeats"],
-        epsilon=config["dpecdf"]["epsilon"],
-        alpha=config["alpha"],
-    shell:
-        "python {input.script} --table {input.audit} --figure {output.png} --log {log}"
-
-
-rule render_audit:
-    """audit.tsv as a page that the report shows inline."""
-    input:
-        script="scripts/render_table.py",
-        modules=modules("scripts/render_table.py"),
-        table="results/dpecdf/audit.tsv",
-    output:
-        page=report(
-            "results/dpecdf/audit.html",
-            caption="../report/audit.rst",
-            category=CATEGORIES["dpecdf"],
-            labels={"figure": "table: audit"},
-        ),
-    log:
-        "logs/dpecdf/render_audit.log",
-    conda:
-        "../../environment.yml"
-    params:
-        title="Attacks on the private ECDF",
-        columns=[
-            f"--column {name}"
-            for name in (
-                "attack subject verdict claimed_epsilon loss loss_low loss_high exact_loss repeats"
-                " promise does remedy"
-            ).split()
-        ],
-        repeats=config["dpecdf"]["repeats"],
-        epsilon=config["dpecdf"]["epsilon"],
-        alpha=config["alpha"],
-    shell:
-        "python {input.script} --table {input.table} --title {params.title:q} {params.columns}"
-        " --page {output.page} --log {log}"

@@ -16,14 +16,33 @@ ALL_COUNTS = expand(
     parts=PARTS,
 )
 
-DPTEXT_FIGURES = ["privacy_loss", "exact_agreement", "transforms"]
+LOSSES = "results/dptext/losses.tsv"
+TRANSFORMS = "results/dptext/transforms.parquet"
+
+DPTEXT_FIGURES = {
+    # The paper's Fig. 1: privacy loss against epsilon, per mechanism and dimension.
+    "dptext/privacy_loss": figure("privacy loss", losses=LOSSES),
+    # Deviation of every finite cell from its exact loss, ours and the published.
+    "dptext/exact_agreement": figure("agreement with the exact loss", losses=LOSSES),
+    # The five sampling panels.
+    "dptext/transforms": figure("sampling", samples=TRANSFORMS),
+}
+
+DPTEXT_PAGES = {
+    "dptext/losses": page(
+        "table: losses",
+        "Privacy loss per mechanism, epsilon and dimension",
+        "mechanism epsilon dimension verdict repeats loss loss_low loss_high exact_loss z_exact"
+        " published_loss published_repeats z_published detectable_loss",
+    ),
+}
 
 DPTEXT = [
-    "results/dptext/losses.tsv",
+    LOSSES,
     "results/dptext/losses.html",
     "results/dptext/repeatability.tsv",
     "results/dptext/performance.tsv",
-    *expand("figures/dptext/{name}.{format}", name=DPTEXT_FIGURES, format=FORMATS),
+    *expand("figures/{name}.{format}", name=DPTEXT_FIGURES, format=FORMATS),
     "results/notebooks/dptext.ipynb",
     "results/notebooks/dptext.html",
 ]
@@ -69,7 +88,7 @@ rule tabulate_losses:
         published="resources/published/dptext.tsv",
         counts=ALL_COUNTS,
     output:
-        table=ensure("results/dptext/losses.tsv", non_empty=True),
+        table=ensure(LOSSES, non_empty=True),
     log:
         "logs/dptext/tabulate_losses.log",
     conda:
@@ -111,7 +130,7 @@ rule compare_dptext:
     input:
         script="scripts/compare_dptext.py",
         modules=modules("scripts/compare_dptext.py"),
-        losses="results/dptext/losses.tsv",
+        losses=LOSSES,
         repeatability="results/dptext/repeatability.tsv",
         published="resources/published/dptext.tsv",
     output:
@@ -130,7 +149,7 @@ rule claims_dptext:
     input:
         script="scripts/tabulate_claims.py",
         modules=modules("scripts/tabulate_claims.py"),
-        losses="results/dptext/losses.tsv",
+        losses=LOSSES,
     output:
         table=ensure("results/dptext/claims.tsv", non_empty=True),
     log:
@@ -147,7 +166,7 @@ rule draw_transforms:
         script="scripts/draw_transforms.py",
         modules=modules("scripts/draw_transforms.py"),
     output:
-        samples="results/dptext/transforms.parquet",
+        samples=TRANSFORMS,
     log:
         "logs/dptext/draw_transforms.log",
     conda:
@@ -181,94 +200,3 @@ rule benchmark_attack:
     shell:
         "python {input.script} {params.dimensions} {params.repeats} --rounds {params.rounds}"
         " --seed {params.seed} --table {output.table} --log {log}"
-
-
-rule plot_privacy_loss:
-    """The paper's Fig. 1: privacy loss against epsilon, per mechanism and dimension."""
-    input:
-        script="scripts/plot_privacy_loss.py",
-        modules=modules("scripts/plot_privacy_loss.py"),
-        losses="results/dptext/losses.tsv",
-    output:
-        **drawing("dptext", "privacy_loss", "privacy loss"),
-    log:
-        "logs/dptext/plot_privacy_loss.log",
-    conda:
-        "../../environment.yml"
-    params:
-        repeats=REPEATS,
-        alpha=config["alpha"],
-        seed=config["seed"],
-    shell:
-        "python {input.script} --losses {input.losses} --figure {output.png} --log {log}"
-
-
-rule plot_exact_agreement:
-    """Deviation of every finite cell from its exact loss, ours and the published."""
-    input:
-        script="scripts/plot_exact_agreement.py",
-        modules=modules("scripts/plot_exact_agreement.py"),
-        losses="results/dptext/losses.tsv",
-    output:
-        **drawing("dptext", "exact_agreement", "agreement with the exact loss"),
-    log:
-        "logs/dptext/plot_exact_agreement.log",
-    conda:
-        "../../environment.yml"
-    params:
-        repeats=REPEATS,
-        seed=config["seed"],
-    shell:
-        "python {input.script} --losses {input.losses} --figure {output.png} --log {log}"
-
-
-rule plot_transforms:
-    """The five sampling panels."""
-    input:
-        script="scripts/plot_transforms.py",
-        modules=modules("scripts/plot_transforms.py"),
-        samples="results/dptext/transforms.parquet",
-    output:
-        **drawing("dptext", "transforms", "sampling"),
-    log:
-        "logs/dptext/plot_transforms.log",
-    conda:
-        "../../environment.yml"
-    params:
-        draws=config["dptext"]["panel_draws"],
-        seed=config["seed"],
-    shell:
-        "python {input.script} --samples {input.samples} --figure {output.png} --log {log}"
-
-
-rule render_losses:
-    """losses.tsv as a page that the report shows inline."""
-    input:
-        script="scripts/render_table.py",
-        modules=modules("scripts/render_table.py"),
-        table="results/dptext/losses.tsv",
-    output:
-        page=report(
-            "results/dptext/losses.html",
-            caption="../report/losses.rst",
-            category=CATEGORIES["dptext"],
-            labels={"figure": "table: losses"},
-        ),
-    log:
-        "logs/dptext/render_losses.log",
-    conda:
-        "../../environment.yml"
-    params:
-        title="Privacy loss per mechanism, epsilon and dimension",
-        columns=[
-            f"--column {name}"
-            for name in (
-                "mechanism epsilon dimension verdict repeats loss loss_low loss_high exact_loss z_exact"
-                " published_loss published_repeats z_published detectable_loss"
-            ).split()
-        ],
-        repeats=REPEATS,
-        alpha=config["alpha"],
-    shell:
-        "python {input.script} --table {input.table} --title {params.title:q} {params.columns}"
-        " --page {output.page} --log {log}"

@@ -8,6 +8,15 @@ if RELEASES:
 if SYNTHPRIV:
     COMPARISONS.append("results/dpecdf/comparison.tsv")
 
+COMPARISON_FIGURE = {
+    # Every printed number: how far the source's and ours lie from what is expected.
+    "comparison": figure("all numbers", comparison="results/comparison.tsv", losses=LOSSES),
+}
+
+COMPARISON_PAGES = {
+    "comparison": page("table: comparison", "Published numbers beside ours"),
+}
+
 COMPARISON = [
     "results/comparison.tsv",
     "results/comparison.html",
@@ -31,55 +40,6 @@ rule tabulate_comparison:
         "../../environment.yml"
     shell:
         "python {input.script} {input.tables} --table {output.table} --log {log}"
-
-
-rule render_comparison:
-    """comparison.tsv as a page that the report shows inline."""
-    input:
-        script="scripts/render_table.py",
-        modules=modules("scripts/render_table.py"),
-        table="results/comparison.tsv",
-    output:
-        page=report(
-            "results/comparison.html",
-            caption="../report/comparison.rst",
-            category=CATEGORIES["comparison"],
-            labels={"figure": "table: comparison"},
-        ),
-    log:
-        "logs/render_comparison.log",
-    conda:
-        "../../environment.yml"
-    params:
-        title="Published numbers beside ours",
-    shell:
-        "python {input.script} --table {input.table} --title {params.title:q} --page {output.page}"
-        " --log {log}"
-
-
-rule plot_comparison:
-    """Every printed number, ours, the exact one, the deviation and the verdict on one page."""
-    input:
-        script="scripts/plot_comparison.py",
-        modules=modules("scripts/plot_comparison.py"),
-        comparison="results/comparison.tsv",
-        losses="results/dptext/losses.tsv",
-    output:
-        png=report(
-            "figures/comparison.png",
-            caption="../report/comparison.rst",
-            category=CATEGORIES["comparison"],
-            labels={"figure": "all numbers"},
-        ),
-        svg="figures/comparison.svg",
-        pdf="figures/comparison.pdf",
-    log:
-        "logs/plot_comparison.log",
-    conda:
-        "../../environment.yml"
-    shell:
-        "python {input.script} --comparison {input.comparison} --losses {input.losses}"
-        " --figure {output.png} --log {log}"
 
 
 rule tabulate_claims:
@@ -124,7 +84,7 @@ rule write_landing:
 
 
 # What no paper shows has a review of its own.
-BEYOND = ["realised_epsilon", "reach"]
+BEYOND = ["opendp/realised_epsilon", "opendp/reach"]
 
 # The tables and figures that each notebook reads.
 REVIEWED_TABLES = {
@@ -155,13 +115,12 @@ REVIEWED_TABLES = {
 }
 
 REVIEWED_FIGURES = {
-    "dptext": expand("figures/dptext/{name}.png", name=DPTEXT_FIGURES),
+    "dptext": expand("figures/{name}.png", name=DPTEXT_FIGURES),
     "opendp": expand(
-        "figures/opendp/{name}.png",
-        name=[name for name in CASCADE_FIGURES + RELEASE_FIGURES if name not in BEYOND],
+        "figures/{name}.png", name=[name for name in OPENDP_FIGURES if name not in BEYOND]
     ),
-    "realised_privacy": expand("figures/opendp/{name}.png", name=BEYOND),
-    "dpecdf": expand("figures/dpecdf/{name}.png", name=DPECDF_FIGURES),
+    "realised_privacy": expand("figures/{name}.png", name=BEYOND),
+    "dpecdf": expand("figures/{name}.png", name=DPECDF_FIGURES),
 }
 
 

@@ -79,31 +79,95 @@ CENTRED = SAMPLE.replace(".parquet", f"_centre-{CENTRE}.parquet").format(
     release=CONTRAST["faulty"], scale=CONTRAST["scale"], draws=DRAWS
 )
 
-CASCADE_FIGURES = [
-    "uniform",
-    "diagnosis",
-    "hierarchy",
-    "bernoulli_exp",
-    "geometric",
-    "taylor_bracket",
-    "corrected_bernoulli",
-    "corrected_fits",
-]
+LAYERS, RELEASES_TABLE = "results/opendp/layers.tsv", "results/opendp/releases.tsv"
 
-RELEASE_FIGURES = [
-    "artifacts",
-    "scale_and_source",
-    "bin_width",
-    "performance",
-    "plrv",
-    "realised_epsilon",
-    "releases",
-    "reach",
-]
+CASCADE_FIGURES = {
+    # Sec. VI-A: bytes and integers below the scale's numerator against the uniform law.
+    "opendp/uniform": figure("uniform layers", trace=FAULTY_TRACE, layers=LAYERS),
+    # Every layer, variant, source and scale at a glance.
+    "opendp/diagnosis": figure("diagnosis", layers=LAYERS),
+    # The call graph (the paper's Fig. 3), the faulty layer marked by the diagnosis.
+    "opendp/hierarchy": figure("hierarchy", f"--scale {CONTRAST['scale']}", layers=LAYERS),
+    # The paper's Fig. 4: the exponential coins of the faulty variant.
+    "opendp/bernoulli_exp": figure("exponential coins", trace=FAULTY_TRACE, layers=LAYERS),
+    # The paper's Fig. 5: the slow geometric sampler passes, the fast one fails.
+    "opendp/geometric": figure("geometric samplers", trace=FAULTY_TRACE, layers=LAYERS),
+    # The paper's Fig. 6: partial sums close in on e^-x.
+    "opendp/taylor_bracket": figure("Taylor bracket"),
+    # The paper's Fig. 7: the exponential coins of both corrections.
+    "opendp/corrected_bernoulli": figure(
+        "corrected coins", trace=[FIXED_TRACE, TAYLOR_TRACE], layers=LAYERS
+    ),
+    # The paper's Fig. 8: geometric samplers and final noise of both corrections.
+    "opendp/corrected_fits": figure(
+        "corrected fits", trace=[FIXED_TRACE, TAYLOR_TRACE], layers=LAYERS
+    ),
+}
+
+RELEASE_FIGURES = {
+    # The paper's Fig. 1 and 2: spikes in a faulty release, none in a fixed one.
+    "opendp/artifacts": figure("artifacts", sample=[FAULTY_TRACE, FAULTY_SAMPLE, FIXED_SAMPLE]),
+    # Spacing follows the scale, place follows the centre, and the source does not matter.
+    "opendp/scale_and_source": figure(
+        "scale and source",
+        scaled=expand(
+            TRACE,
+            variant="faulty",
+            entropy=TRACED["entropies"][0],
+            scale=list(TRACE_SCALES),
+            draws=TRACED["draws"],
+        ),
+        sourced=expand(
+            TRACE,
+            variant="faulty",
+            entropy=[name for name in TRACED["entropies"] if name != "stuck"],
+            scale=CONTRAST["scale"],
+            draws=TRACED["draws"],
+        ),
+        centred=[FAULTY_SAMPLE, CENTRED],
+    ),
+    # Coarse bins hide the artifacts.
+    "opendp/bin_width": figure("bin width", sample=FAULTY_SAMPLE),
+    # Sec. IX-A: time and entropy a draw.
+    "opendp/performance": figure(
+        "performance",
+        performance="results/opendp/performance.tsv",
+        growth="results/opendp/growth.tsv",
+    ),
+    # The paper's Fig. 9: the privacy loss of every output against its bounds.
+    "opendp/plrv": figure(
+        "privacy loss per output",
+        f"--scale {CONTRAST['scale']}"
+        f" --release {CONTRAST['faulty']} --release {CONTRAST['fixed']}",
+        plrv="results/opendp/plrv.tsv",
+    ),
+    # Not in the paper: what was really paid, at every scale.
+    "opendp/realised_epsilon": figure(
+        "realised epsilon",
+        realised="results/opendp/realised_privacy.tsv",
+        composition="results/opendp/composition.tsv",
+        releases=RELEASES_TABLE,
+    ),
+    # Which OpenDP releases are affected, scale by scale.
+    "opendp/releases": figure("releases", releases=RELEASES_TABLE),
+    # How far the fault reaches: mechanisms, releases, and what they pay.
+    "opendp/reach": figure("reach of the fault", reach="results/opendp/reach.tsv"),
+}
+
+OPENDP_FIGURES = CASCADE_FIGURES | RELEASE_FIGURES
+
+OPENDP_PAGES = {
+    "opendp/releases": page(
+        "table: releases",
+        "OpenDP releases against the discrete Laplace law",
+        "release scale verdict samples mean_z variance chi2 dof expected_chi2 expected_chi2_sd p_pooled"
+        " p_folded claimed_epsilon realised_epsilon_exact realised_epsilon_low detectable_epsilon",
+    ),
+}
 
 # What needs no wheel.
 OPENDP = [
-    *expand("figures/opendp/{name}.{format}", name=CASCADE_FIGURES, format=FORMATS),
+    *expand("figures/{name}.{format}", name=CASCADE_FIGURES, format=FORMATS),
     *expand(
         "results/opendp/{name}.tsv",
         name=["layers", DEEP_TABLE, "realised_privacy", "composition", "false_alarms"],
@@ -111,7 +175,7 @@ OPENDP = [
 ]
 
 if RELEASES:
-    OPENDP += expand("figures/opendp/{name}.{format}", name=RELEASE_FIGURES, format=FORMATS)
+    OPENDP += expand("figures/{name}.{format}", name=RELEASE_FIGURES, format=FORMATS)
     OPENDP += [
         *expand(
             "results/opendp/{name}.tsv", name=["releases", "reach", "plrv", "performance", "growth"]
@@ -138,8 +202,9 @@ wildcard_constraints:
 rule draw_release:
     """Draw from one release at one scale, on the operating system's entropy."""
     input:
-        script="scripts/draw_release.py",
-        modules=modules("scripts/draw_release.py"),
+        # What is drawn again gives other draws: only what decides them may cause that, not what stores them.
+        script=ancient("scripts/draw_release.py"),
+        process="src/noiseaudit/_draw_from_wheel.py",
         site="resources/opendp/{release}",
     output:
         samples=SAMPLE,
@@ -148,38 +213,21 @@ rule draw_release:
     conda:
         "../../environment.yml"
     params:
-        release="{release}",
-        scale="{scale}",
-        draws="{draws}",
+        noise="--release {release} --scale {scale} --draws {draws}",
         batch=config["opendp"]["batch"],
     shell:
-        "python {input.script} --release {params.release} --site {input.site}"
-        " --scale {params.scale} --draws {params.draws} --batch {params.batch}"
+        "python {input.script} {params.noise} --site {input.site} --batch {params.batch}"
         " --samples {output.samples} --log {log}"
 
 
-rule draw_centred:
-    """Draw from one release that adds its noise to a value other than 0."""
-    input:
-        script="scripts/draw_release.py",
-        modules=modules("scripts/draw_release.py"),
-        site="resources/opendp/{release}",
+use rule draw_release as draw_centred with:
     output:
         samples=SAMPLE.replace(".parquet", "_centre-{centre}.parquet"),
     log:
         "logs/opendp/draw_{release}_scale-{scale}_draws-{draws}_centre-{centre}.log",
-    conda:
-        "../../environment.yml"
     params:
-        release="{release}",
-        scale="{scale}",
-        draws="{draws}",
-        centre="{centre}",
+        noise="--release {release} --scale {scale} --draws {draws} --centre {centre}",
         batch=config["opendp"]["batch"],
-    shell:
-        "python {input.script} --release {params.release} --site {input.site}"
-        " --scale {params.scale} --draws {params.draws} --batch {params.batch}"
-        " --centre {params.centre} --samples {output.samples} --log {log}"
 
 
 rule draw_trace:
@@ -194,14 +242,11 @@ rule draw_trace:
     conda:
         "../../environment.yml"
     params:
-        variant="{variant}",
-        entropy="{entropy}",
+        trace="--variant {variant} --entropy {entropy} --draws {draws}",
         scale=lambda wildcards: TRACE_SCALES[wildcards.scale],
-        draws="{draws}",
         seed=config["seed"],
     shell:
-        "python {input.script} --variant {params.variant} --entropy {params.entropy}"
-        " --scale {params.scale} --draws {params.draws} --seed {params.seed}"
+        "python {input.script} {params.trace} --scale {params.scale} --seed {params.seed}"
         " --samples {output.samples} --log {log}"
 
 
@@ -217,16 +262,12 @@ rule count_draws:
     conda:
         "../../environment.yml"
     params:
-        variant="{variant}",
+        drawn="--variant {variant} --entropy pcg64 --draws {draws} --part {part} --parts {parts}",
         scale=lambda wildcards: DEEP_SCALES[wildcards.scale],
-        draws="{draws}",
-        part="{part}",
-        parts="{parts}",
         seed=config["seed"],
     shell:
-        "python {input.script} --variant {params.variant} --entropy pcg64 --scale {params.scale}"
-        " --draws {params.draws} --part {params.part} --parts {params.parts}"
-        " --seed {params.seed} --counts {output.counts} --log {log}"
+        "python {input.script} {params.drawn} --scale {params.scale} --seed {params.seed}"
+        " --counts {output.counts} --log {log}"
 
 
 rule tabulate_plrv:
@@ -270,8 +311,8 @@ rule tabulate_releases:
 rule draw_reach:
     """Draw from the mechanisms of one release, and count."""
     input:
-        script="scripts/draw_reach.py",
-        modules=modules("scripts/draw_reach.py"),
+        script=ancient("scripts/draw_reach.py"),  # as of draw_release
+        process="src/noiseaudit/_draw_from_wheel.py",
         site="resources/opendp/{release}",
     output:
         counts=REACHED,
@@ -280,14 +321,14 @@ rule draw_reach:
     conda:
         "../../environment.yml"
     params:
-        release="{release}",
+        release="--release {release}",
         mechanisms=lambda wildcards: [
             f"--mechanism {name}" for name in reached_mechanisms(wildcards.release)
         ],
         draws=[f"--{kind} {draws}" for kind, draws in REACH["draws"].items()],
         scales=[f"--scale {plain(scale)}" for scale in REACH["scales"]],
     shell:
-        "python {input.script} --release {params.release} --site {input.site} {params.mechanisms}"
+        "python {input.script} {params.release} --site {input.site} {params.mechanisms}"
         " {params.draws} {params.scales} --counts {output.counts} --log {log}"
 
 
@@ -381,7 +422,7 @@ rule tabulate_composition:
     conda:
         "../../environment.yml"
     params:
-        scales=[f"--scale {scale}" for scale in (3, 10, 100, 1000)],
+        scales=[f"--scale {scale}" for scale in EXACT["scales"]],
         draws=[f"--draws {size}" for size in EXACT["compositions"]],
         delta=EXACT["delta"],
     shell:
@@ -483,362 +524,3 @@ rule claims_opendp:
         "../../environment.yml"
     shell:
         "python {input.script} --opendp {input.tables} {input.published} --table {output.table} --log {log}"
-
-
-rule plot_artifacts:
-    """The paper's Fig. 1 and 2: spikes in the cascade and in a faulty release, none in a fixed one."""
-    input:
-        script="scripts/plot_artifacts.py",
-        modules=modules("scripts/plot_artifacts.py"),
-        samples=[FAULTY_TRACE, FAULTY_SAMPLE, FIXED_SAMPLE],
-    output:
-        **drawing("opendp", "artifacts", "artifacts"),
-    log:
-        "logs/opendp/plot_artifacts.log",
-    conda:
-        "../../environment.yml"
-    params:
-        contrast=CONTRAST,
-        draws=DRAWS,
-    shell:
-        "python {input.script} --figure {output.png} --log {log} {input.samples}"
-
-
-rule plot_uniform:
-    """Sec. VI-A: bytes and integers below the scale's numerator against the uniform law."""
-    input:
-        script="scripts/plot_uniform.py",
-        modules=modules("scripts/plot_uniform.py"),
-        trace=FAULTY_TRACE,
-        layers="results/opendp/layers.tsv",
-    output:
-        **drawing("opendp", "uniform", "uniform layers"),
-    log:
-        "logs/opendp/plot_uniform.log",
-    conda:
-        "../../environment.yml"
-    params:
-        draws=TRACED["draws"],
-    shell:
-        "python {input.script} --trace {input.trace} --layers {input.layers} --figure {output.png} --log {log}"
-
-
-rule plot_diagnosis:
-    """Every layer, variant, source and scale at a glance."""
-    input:
-        script="scripts/plot_diagnosis.py",
-        modules=modules("scripts/plot_diagnosis.py"),
-        layers="results/opendp/layers.tsv",
-    output:
-        **drawing("opendp", "diagnosis", "diagnosis"),
-    log:
-        "logs/opendp/plot_diagnosis.log",
-    conda:
-        "../../environment.yml"
-    params:
-        draws=TRACED["draws"],
-        seed=config["seed"],
-    shell:
-        "python {input.script} --layers {input.layers} --figure {output.png} --log {log}"
-
-
-rule plot_hierarchy:
-    """The call graph (the paper's Fig. 3), the faulty layer marked by the diagnosis."""
-    input:
-        script="scripts/plot_hierarchy.py",
-        modules=modules("scripts/plot_hierarchy.py"),
-        layers="results/opendp/layers.tsv",
-    output:
-        **drawing("opendp", "hierarchy", "hierarchy"),
-    log:
-        "logs/opendp/plot_hierarchy.log",
-    conda:
-        "../../environment.yml"
-    params:
-        scale=CONTRAST["scale"],
-        draws=TRACED["draws"],
-    shell:
-        "python {input.script} --layers {input.layers} --scale {params.scale}"
-        " --figure {output.png} --log {log}"
-
-
-rule plot_scale_and_source:
-    """Spacing follows the scale, place follows the centre, and the source does not matter."""
-    input:
-        script="scripts/plot_scale_and_source.py",
-        modules=modules("scripts/plot_scale_and_source.py"),
-        scales=expand(
-            TRACE,
-            variant="faulty",
-            entropy=TRACED["entropies"][0],
-            scale=list(TRACE_SCALES),
-            draws=TRACED["draws"],
-        ),
-        sources=expand(
-            TRACE,
-            variant="faulty",
-            entropy=[name for name in TRACED["entropies"] if name != "stuck"],
-            scale=CONTRAST["scale"],
-            draws=TRACED["draws"],
-        ),
-        centred=CENTRED,
-        plain=FAULTY_SAMPLE,
-    output:
-        **drawing("opendp", "scale_and_source", "scale and source"),
-    log:
-        "logs/opendp/plot_scale_and_source.log",
-    conda:
-        "../../environment.yml"
-    params:
-        draws=TRACED["draws"],
-        scales=lambda wildcards, input: [f"--scaled {path}" for path in input.scales],
-        sources=lambda wildcards, input: [f"--sourced {path}" for path in input.sources],
-    shell:
-        "python {input.script} {params.scales} {params.sources} --centred {input.plain}"
-        " --centred {input.centred} --figure {output.png} --log {log}"
-
-
-rule plot_bin_width:
-    """Coarse bins hide the artifacts."""
-    input:
-        script="scripts/plot_bin_width.py",
-        modules=modules("scripts/plot_bin_width.py"),
-        sample=FAULTY_SAMPLE,
-    output:
-        **drawing("opendp", "bin_width", "bin width"),
-    log:
-        "logs/opendp/plot_bin_width.log",
-    conda:
-        "../../environment.yml"
-    params:
-        release=CONTRAST["faulty"],
-        draws=DRAWS,
-    shell:
-        "python {input.script} --sample {input.sample} --figure {output.png} --log {log}"
-
-
-rule plot_bernoulli_exp:
-    """The paper's Fig. 4: the exponential coins of the faulty variant."""
-    input:
-        script="scripts/plot_bernoulli_exp.py",
-        modules=modules("scripts/plot_bernoulli_exp.py"),
-        trace=FAULTY_TRACE,
-        layers="results/opendp/layers.tsv",
-    output:
-        **drawing("opendp", "bernoulli_exp", "exponential coins"),
-    log:
-        "logs/opendp/plot_bernoulli_exp.log",
-    conda:
-        "../../environment.yml"
-    params:
-        draws=TRACED["draws"],
-    shell:
-        "python {input.script} --trace {input.trace} --layers {input.layers} --figure {output.png} --log {log}"
-
-
-rule plot_geometric:
-    """The paper's Fig. 5: the slow geometric sampler passes, the fast one fails."""
-    input:
-        script="scripts/plot_geometric.py",
-        modules=modules("scripts/plot_geometric.py"),
-        trace=FAULTY_TRACE,
-        layers="results/opendp/layers.tsv",
-    output:
-        **drawing("opendp", "geometric", "geometric samplers"),
-    log:
-        "logs/opendp/plot_geometric.log",
-    conda:
-        "../../environment.yml"
-    params:
-        draws=TRACED["draws"],
-    shell:
-        "python {input.script} --trace {input.trace} --layers {input.layers} --figure {output.png} --log {log}"
-
-
-rule plot_taylor_bracket:
-    """The paper's Fig. 6: partial sums close in on e^-x."""
-    input:
-        script="scripts/plot_taylor_bracket.py",
-        modules=modules("scripts/plot_taylor_bracket.py"),
-    output:
-        **drawing("opendp", "taylor_bracket", "Taylor bracket"),
-    log:
-        "logs/opendp/plot_taylor_bracket.log",
-    conda:
-        "../../environment.yml"
-    shell:
-        "python {input.script} --figure {output.png} --log {log}"
-
-
-rule plot_corrected_bernoulli:
-    """The paper's Fig. 7: the exponential coins of both corrections."""
-    input:
-        script="scripts/plot_corrected_bernoulli.py",
-        modules=modules("scripts/plot_corrected_bernoulli.py"),
-        traces=[FIXED_TRACE, TAYLOR_TRACE],
-        layers="results/opendp/layers.tsv",
-    output:
-        **drawing("opendp", "corrected_bernoulli", "corrected coins"),
-    log:
-        "logs/opendp/plot_corrected_bernoulli.log",
-    conda:
-        "../../environment.yml"
-    params:
-        draws=TRACED["draws"],
-    shell:
-        "python {input.script} --layers {input.layers} --figure {output.png} --log {log} {input.traces}"
-
-
-rule plot_corrected_fits:
-    """The paper's Fig. 8: geometric samplers and final noise of both corrections."""
-    input:
-        script="scripts/plot_corrected_fits.py",
-        modules=modules("scripts/plot_corrected_fits.py"),
-        traces=[FIXED_TRACE, TAYLOR_TRACE],
-        layers="results/opendp/layers.tsv",
-    output:
-        **drawing("opendp", "corrected_fits", "corrected fits"),
-    log:
-        "logs/opendp/plot_corrected_fits.log",
-    conda:
-        "../../environment.yml"
-    params:
-        draws=TRACED["draws"],
-    shell:
-        "python {input.script} --layers {input.layers} --figure {output.png} --log {log} {input.traces}"
-
-
-rule plot_performance:
-    """Sec. IX-A: time and entropy a draw."""
-    input:
-        script="scripts/plot_performance.py",
-        modules=modules("scripts/plot_performance.py"),
-        performance="results/opendp/performance.tsv",
-        growth="results/opendp/growth.tsv",
-    output:
-        **drawing("opendp", "performance", "performance"),
-    log:
-        "logs/opendp/plot_performance.log",
-    conda:
-        "../../environment.yml"
-    params:
-        rounds=TIMED["rounds"],
-        scale=CONTRAST["scale"],
-    shell:
-        "python {input.script} --performance {input.performance} --growth {input.growth}"
-        " --figure {output.png} --log {log}"
-
-
-rule plot_plrv:
-    """The paper's Fig. 9: the privacy loss of every output against its bounds."""
-    input:
-        script="scripts/plot_plrv.py",
-        modules=modules("scripts/plot_plrv.py"),
-        plrv="results/opendp/plrv.tsv",
-    output:
-        **drawing("opendp", "plrv", "privacy loss per output"),
-    log:
-        "logs/opendp/plot_plrv.log",
-    conda:
-        "../../environment.yml"
-    params:
-        releases=[f"--release {CONTRAST[side]}" for side in ("faulty", "fixed")],
-        scale=CONTRAST["scale"],
-        draws=DRAWS,
-        alpha=config["alpha"],
-    shell:
-        "python {input.script} --plrv {input.plrv} {params.releases} --scale {params.scale}"
-        " --figure {output.png} --log {log}"
-
-
-rule plot_realised_epsilon:
-    """Not in the paper: what was really paid, at every scale."""
-    input:
-        script="scripts/plot_realised_epsilon.py",
-        modules=modules("scripts/plot_realised_epsilon.py"),
-        realised="results/opendp/realised_privacy.tsv",
-        composition="results/opendp/composition.tsv",
-        releases="results/opendp/releases.tsv",
-    output:
-        **drawing("opendp", "realised_epsilon", "realised epsilon"),
-    log:
-        "logs/opendp/plot_realised_epsilon.log",
-    conda:
-        "../../environment.yml"
-    params:
-        alpha=config["alpha"],
-        scale=CONTRAST["scale"],
-    shell:
-        "python {input.script} --realised {input.realised} --composition {input.composition}"
-        " --releases {input.releases} --figure {output.png} --log {log}"
-
-
-rule plot_releases:
-    """Which OpenDP releases are affected, scale by scale."""
-    input:
-        script="scripts/plot_releases.py",
-        modules=modules("scripts/plot_releases.py"),
-        releases="results/opendp/releases.tsv",
-    output:
-        **drawing("opendp", "releases", "releases"),
-    log:
-        "logs/opendp/plot_releases.log",
-    conda:
-        "../../environment.yml"
-    params:
-        draws=DRAWS,
-        alpha=config["alpha"],
-    shell:
-        "python {input.script} --releases {input.releases} --figure {output.png} --log {log}"
-
-
-rule plot_reach:
-    """How far the fault reaches: mechanisms, releases, and what they pay."""
-    input:
-        script="scripts/plot_reach.py",
-        modules=modules("scripts/plot_reach.py"),
-        reach="results/opendp/reach.tsv",
-    output:
-        **drawing("opendp", "reach", "reach of the fault"),
-    log:
-        "logs/opendp/plot_reach.log",
-    conda:
-        "../../environment.yml"
-    params:
-        alpha=config["alpha"],
-    shell:
-        "python {input.script} --reach {input.reach} --figure {output.png} --log {log}"
-
-
-rule render_releases:
-    """releases.tsv as a page that the report shows inline."""
-    input:
-        script="scripts/render_table.py",
-        modules=modules("scripts/render_table.py"),
-        table="results/opendp/releases.tsv",
-    output:
-        page=report(
-            "results/opendp/releases.html",
-            caption="../report/releases.rst",
-            category=CATEGORIES["opendp"],
-            labels={"figure": "table: releases"},
-        ),
-    log:
-        "logs/opendp/render_releases.log",
-    conda:
-        "../../environment.yml"
-    params:
-        title="OpenDP releases against the discrete Laplace law",
-        columns=[
-            f"--column {name}"
-            for name in (
-                "release scale verdict samples mean_z variance chi2 dof expected_chi2 expected_chi2_sd p_pooled"
-                " p_folded claimed_epsilon realised_epsilon_exact realised_epsilon_low"
-                " detectable_epsilon"
-            ).split()
-        ],
-        draws=DRAWS,
-        alpha=config["alpha"],
-    shell:
-        "python {input.script} --table {input.table} --title {params.title:q} {params.columns}"
-        " --page {output.page} --log {log}"

@@ -19,8 +19,6 @@ rule install_release:
     conda:
         "../../environment.yml"
     params:
-        package="{package}",
-        release="{release}",
+        wheel="--package {package} --release {release}",
     shell:
-        "python {input.script} --package {params.package} --release {params.release}"
-        " --pins {input.pins} --site {output.site} --log {log}"
+        "python {input.script} {params.wheel} --pins {input.pins} --site {output.site} --log {log}"

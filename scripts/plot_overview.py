@@ -11,11 +11,11 @@ from noiseaudit.figures import audits, style
 @click.command(help=__doc__)
 @click.option("--verdicts", required=True, type=click.Path(path_type=Path), help="TSV to read.")
 @jobs.FIGURE
-def plot_audits(verdicts: Path, figure: Path) -> None:
+def plot_overview(verdicts: Path, figure: Path) -> None:
     columns = ["epsilon_low", "certified", "claimed", "detectable", "draws", "law_p"]
     rows = tables.read_table(verdicts, text=["card", "subject", "verdict", "by"], numbers=columns)
     style.save(audits.overview(rows), figure)
 
 
 if __name__ == "__main__":
-    jobs.run(plot_audits)
+    jobs.run(plot_overview)
