@@ -15,7 +15,7 @@ SET_UP = @$(PYTHON) -I workflow/set_up.py $(ASKED)
 unexport $(filter PYTHON%,$(.VARIABLES))
 
 .DELETE_ON_ERROR:
-.PHONY: all quick test check report gallery pins clean help environment tools style
+.PHONY: all quick test test-cluster check report gallery pins clean help environment tools style
 
 all: environment ## set up, then every figure, table and notebook at the papers' scale
 	@echo "make: running the pipeline at the papers' scale (config/config.yaml)"
@@ -34,6 +34,9 @@ test: style ## set up, then lint, format, workflow lint and tests
 check: style ## set up, then style and the tests of single units, for every day
 	@echo "make: running the tests of single units"
 	@$(BIN)/pytest -m "not pipeline and not slow"
+
+test-cluster: tools ## run the small samples through a Slurm of one node, killed thrice (root; a quarter of an hour)
+	@$(BIN)/python scripts/verify_cluster.py
 
 style: tools
 	@echo "make: checking style"
@@ -63,7 +66,7 @@ clean: ## remove results, figures and logs; keep the environment, the wheels and
 	@rm -rf logs report.html resources/.installing-* resources/*/.installing-*
 
 help: ## this list
-	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 20
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 20
 
 environment: ## set up .venv, and nothing else
 	$(SET_UP)

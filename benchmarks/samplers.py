@@ -22,6 +22,8 @@ from noiseaudit.cks20 import diagnosis, exact, inversion, kernels, reference
 CASCADE_DRAWS, REFERENCE_SHARE = 500_000, 50
 """Draws a round: enough for the fast, a fiftieth of a wheel's for the slow."""
 
+NUMPY = "NumPy geometrics"
+
 GROWTH_SHARES = (0.5, 5, 50, 500)
 """Of a wheel's draws a round: sizes at which the time a draw must stay the same."""
 
@@ -142,7 +144,7 @@ def benchmark_samplers(
         for variant in variants:
             samplers[f"reference {variant}"] = plain(variant, s, draws // REFERENCE_SHARE, seed)
         samplers[inversion.VARIANT] = inverted(s, CASCADE_DRAWS, seed)
-        samplers["NumPy geometrics"] = numpy_geometrics(s, CASCADE_DRAWS, seed)
+        samplers[NUMPY] = numpy_geometrics(s, CASCADE_DRAWS, seed)
         times = interleaved(samplers, rounds)
     table = summarise(samplers, times).assign(scale=scale, rounds=rounds)
     for variant in variants:
@@ -186,7 +188,7 @@ def grown(
     rounds: int,
     seed: int,
 ) -> pd.DataFrame:
-    """Time a draw over scales (the last release, the cascade) and over sizes (the cascade)."""
+    """Time a draw over scales (the last release and what is compiled) and over sizes (the cascade)."""
     rows = []
     with ExitStack() as stack:
         for s in map(Fraction, scales):
@@ -195,10 +197,14 @@ def grown(
                 for release, site in sites[-1:]
             }
             samplers["cascade fixed"] = compiled("fixed", s, CASCADE_DRAWS, seed)
-            used = bytes_per_draw("fixed", s, CASCADE_DRAWS, seed)
-            extra = {"over": "scale", "scale": str(s), "bytes_per_draw": used}
-            extra |= {"entropy_bytes": entropy_bytes(s)}
-            rows.append(_growth_rows(samplers, rounds, extra))
+            used = {"cascade fixed": bytes_per_draw("fixed", s, CASCADE_DRAWS, seed)}
+            if s <= inversion.LARGEST_SCALE:
+                samplers[inversion.VARIANT] = inverted(s, CASCADE_DRAWS, seed)
+                used[inversion.VARIANT] = bytes_inverted(s, CASCADE_DRAWS, seed)
+            samplers[NUMPY] = numpy_geometrics(s, CASCADE_DRAWS, seed)
+            extra = {"over": "scale", "scale": str(s), "entropy_bytes": entropy_bytes(s)}
+            grown_rows = _growth_rows(samplers, rounds, extra)
+            rows.append(grown_rows.assign(bytes_per_draw=grown_rows["sampler"].map(used)))
     for share in GROWTH_SHARES:
         samplers = {"cascade fixed": compiled("fixed", scale, round(share * draws), seed)}
         rows.append(_growth_rows(samplers, rounds, {"over": "draws", "scale": str(scale)}))

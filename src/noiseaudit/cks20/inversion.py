@@ -99,25 +99,27 @@ def _exp(exponent: Fraction, precision: int) -> int:
 
 @njit
 def _invert(words, bits, guide, guide_bits, table, outputs):  # noqa: ANN001, ANN202
-    """Fill ``outputs``; returns how many, the words used, and whether the last of them is undecided."""
-    filled, used = 0, 0
-    one = np.uint64(1)
+    """Fill ``outputs``; returns how many, the words used, and whether the last of them is undecided.
+
+    What a draw decides is no branch but where it is rare: a processor would guess it wrong as often as
+    noise is random, which takes three times as long. All is unsigned, so that no index is negative.
+    """
+    zero, one = np.uint64(0), np.uint64(1)
     shift, enter = np.uint64(64) - bits, bits - guide_bits
-    while filled < outputs.size and used < words.size:
-        word = words[used]
-        used += 1
+    filled, read = zero, np.uint64(min(words.size, outputs.size))
+    for place in range(read):
+        word = words[place]
         u = word >> shift
-        j = guide[u >> enter]
+        j = np.uint64(guide[u >> enter])
+        j += np.uint64(table[j] < u)
         while table[j] < u:
-            j += 1
+            j += one
         if table[j] == u:
-            return filled, used, True
-        if j == 0 and word & one:
-            continue
-        sign = np.int64(word & one)
-        outputs[filled] = (np.int64(j) ^ -sign) + sign  # without a branch, which would be a coin
-        filled += 1
-    return filled, used, False
+            return filled, place + one, True
+        sign = word & one
+        outputs[filled] = np.int64((j ^ (zero - sign)) + sign)
+        filled += one - (sign & np.uint64(j == zero))  # a negative zero is written over
+    return filled, read, False
 
 
 class Inversion:
@@ -175,7 +177,7 @@ class Inversion:
                 self._unread, np.uint64(self._bits), self._guide, np.uint64(self._guide_bits),
                 self._table, outputs[done:],
             )  # fmt: skip
-            done += filled
+            done += int(filled)
             word, self._unread = int(self._unread[used - 1]), self._unread[used:]
             if undecided:
                 magnitude = self._decide(word >> (64 - self._bits))

@@ -392,30 +392,38 @@ def performance(times: pd.DataFrame, growth: pd.DataFrame) -> Figure:
     _draw_times(left, times)
     over_scale = growth[growth["over"] == "scale"]
     for sampler, rows in over_scale.groupby("sampler", sort=False):
-        colour = style.ORANGE if sampler.startswith("OpenDP") else style.FIXED
+        colour = _colour_of_sampler(sampler)
         s = rows["scale"].astype(float)
         middle.errorbar(
             s, rows["microseconds_per_draw"], 3 * rows["standard_error"],
             fmt="o-", color=colour, markersize=4, capsize=2,
         )  # fmt: skip
         middle.annotate(
-            sampler, (s.iloc[0], rows["microseconds_per_draw"].iloc[0]), xytext=(0, 9),
+            sampler, (s.iloc[0], rows["microseconds_per_draw"].iloc[0]), xytext=(0, 7),
             textcoords="offset points", color=colour,
         )  # fmt: skip
     middle.set(xscale="log", yscale="log", xlabel="scale", ylabel="microseconds a draw")
     slowest = over_scale["microseconds_per_draw"].max()
     middle.set_ylim(over_scale["microseconds_per_draw"].min() / 4, 4 * slowest)
     middle.set_title("Time by scale")
-    rows = over_scale[over_scale["sampler"] == "cascade fixed"]
-    s = rows["scale"].astype(float)
-    right.plot(s, rows["bytes_per_draw"], "o-", color=style.FIXED, markersize=4)
-    right.plot(s, rows["entropy_bytes"], "-", color=style.CLAIMED)
-    right.annotate("read by the cascade", (s.iloc[0], rows["bytes_per_draw"].iloc[0]),
-                   xytext=(0, 26), textcoords="offset points", color=style.FIXED)  # fmt: skip
-    right.annotate("entropy of the law", (s.iloc[0], rows["entropy_bytes"].iloc[0]),
-                   xytext=(0, 14), textcoords="offset points")  # fmt: skip
+    for sampler, reader, rise in (
+        ("cascade fixed", "the cascade", 26),
+        ("inversion", "inversion", -12),
+    ):
+        rows = over_scale[over_scale["sampler"] == sampler]
+        s, colour = rows["scale"].astype(float), _colour_of_sampler(sampler)
+        right.plot(s, rows["bytes_per_draw"], "o-", color=colour, markersize=4)
+        right.annotate(
+            f"read by {reader}", (s.iloc[0], rows["bytes_per_draw"].iloc[0]), xytext=(0, rise),
+            textcoords="offset points", color=colour,
+        )  # fmt: skip
+    needed = over_scale.drop_duplicates("scale")
+    s = needed["scale"].astype(float)
+    right.plot(s, needed["entropy_bytes"], "-", color=style.GREY)
+    right.annotate("entropy of the law", (s.iloc[0], needed["entropy_bytes"].iloc[0]),
+                   xytext=(0, 14), textcoords="offset points", color=style.GREY)  # fmt: skip
     right.set(xscale="log", xlabel="scale", ylabel="bytes of entropy a draw")
-    right.set_ylim(0, 1.25 * rows["bytes_per_draw"].max())
+    right.set_ylim(0, 1.25 * over_scale["bytes_per_draw"].max())
     right.set_title("Entropy read, and needed")
     style.label_panels([left, middle, right])
     return figure
