@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom, chi2, poisson
+from scipy.stats import binom, chi2, norm, poisson
 
 from noiseaudit import stats
 
@@ -203,3 +203,20 @@ def test_detectable_loss_is_where_certification_begins(total, claimed):
 def test_successes_are_some_of_the_trials(successes, trials):
     with pytest.raises(ValueError, match=f"successes: {successes} of {trials} found"):
         stats.clopper_pearson(successes, trials, 0.1)
+
+
+@pytest.mark.parametrize("trials", [10**9, stats.MOST_TRIALS])
+def test_intervals_of_many_trials_are_the_normal_ones(trials):
+    """Of many successes; each bound within a thousandth of its distance from the share."""
+    shares = np.array([0.001, 0.05, 0.3, 0.5, 0.97])
+    successes = (shares * trials).astype(np.int64)
+    found = stats.clopper_pearson(successes, trials, 1e-9)
+    p = successes / trials
+    reach = norm.isf(5e-10) * np.sqrt(p * (1 - p) / trials)
+    assert (p - found.low) / reach == pytest.approx(np.ones(5), abs=3e-3)
+    assert (found.high - p) / reach == pytest.approx(np.ones(5), abs=3e-3)
+
+
+def test_more_trials_than_quantiles_have_digits_for_are_refused():
+    with pytest.raises(ValueError, match=r"^trials: 1000000000001 found, at most 10\^12 expected$"):
+        stats.clopper_pearson(5, stats.MOST_TRIALS + 1, 0.05)

@@ -314,6 +314,11 @@ def mean_and_sd(values: np.ndarray, alpha: float) -> dict[str, Estimate]:
     }
 
 
+MOST_TRIALS = 10**12
+"""Beyond it quantiles of beta laws lose their digits: of 10^13 trials an interval may be 0.3 % too short,
+of 10^14 a third."""
+
+
 def clopper_pearson(
     successes: np.ndarray | int, trials: np.ndarray | int, alpha: float
 ) -> Interval:
@@ -324,11 +329,13 @@ def clopper_pearson(
     Raises
     ------
     ValueError
-        If alpha is not a probability between 0 and 1, there is no trial, or there are more successes
-        than trials.
+        If alpha is not a probability between 0 and 1, there is no trial or more than `MOST_TRIALS`, or
+        there are more successes than trials.
     """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha: {alpha} found, a probability between 0 and 1 expected")
+    if np.max(trials, initial=0) > MOST_TRIALS:
+        raise ValueError(f"trials: {np.max(trials)} found, at most 10^12 expected")
     k, n = np.asarray(successes), np.asarray(trials)
     if np.any((k < 0) | (k > n) | (n < 1)):
         raise ValueError(
