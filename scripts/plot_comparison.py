@@ -1,4 +1,4 @@
-"""Draw every printed number beside ours (figures/comparison)."""
+"""Draw how far printed numbers, and ours, lie from what is expected (figures/comparison)."""
 
 from pathlib import Path
 
@@ -10,13 +10,12 @@ from noiseaudit.figures import comparison, style
 
 @click.command(help=__doc__)
 @click.option("--comparison", "compared", required=True, type=click.Path(path_type=Path))
-@click.option("--losses", required=True, type=click.Path(path_type=Path), help="losses.tsv.")
 @jobs.FIGURE
-def plot_comparison(compared: Path, losses: Path, figure: Path) -> None:
+def plot_comparison(compared: Path, figure: Path) -> None:
     rows = tables.read_table(
         compared, text=["source", "location", "quantity", "verdict", "printed"]
     )
-    style.save(comparison.comparison(rows, tables.read_table(losses)), figure)
+    style.save(comparison.comparison(rows), figure)
 
 
 if __name__ == "__main__":

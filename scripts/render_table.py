@@ -1,54 +1,55 @@
-"""Render a TSV table as one HTML page, for the report."""
+"""Render a TSV table as one HTML page that can be sorted, filtered and searched, for the report."""
 
-from html import escape
+from math import isnan
 from pathlib import Path
 
 import click
+import pandas as pd
+from jinja2 import Template
 
 from noiseaudit import files, jobs, tables
 
 TEXT = ("release", "printed")
 """Columns that look like numbers and are none."""
 
-PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>{title}</title>
-<style>
-body {{ font: 14px/1.4 system-ui, sans-serif; margin: 1.5rem; color: #222; }}
-table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; }}
-th, td {{ padding: 0.25rem 0.7rem; border-bottom: 1px solid #ddd; }}
-th, td {{ text-align: right; white-space: nowrap; }}
-th {{ position: sticky; top: 0; background: #fff; border-bottom: 2px solid #767676; }}
-td:first-child, th:first-child {{ text-align: left; }}
-tbody tr:hover {{ background: #f4f4f4; }}
-</style>
-</head>
-<body>
-<h1>{title}</h1>
-{table}
-</body>
-</html>
-"""
+MOST_CHOICES = 12
+"""Different words in a column up to which rows can be chosen by it."""
 
 
 @click.command(help=__doc__)
 @click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to read.")
 @click.option("--title", required=True, help="Heading of the page.")
+@click.option("--template", required=True, type=click.Path(path_type=Path), help="Of the page.")
 @click.option("--column", "columns", multiple=True, help="A column to show; all by default.")
 @click.option("--page", required=True, type=click.Path(path_type=Path), help="HTML to write.")
-def render_table(table: Path, title: str, columns: tuple[str, ...], page: Path) -> None:
+def render_table(
+    table: Path, title: str, template: Path, columns: tuple[str, ...], page: Path
+) -> None:
     rows = tables.read_table(table, text=[name for name in TEXT if name in tables.header(table)])
     shown = rows[list(columns)] if columns else rows
-    body = shown.to_html(index=False, border=0, na_rep="", float_format=short)
+    made = Template(template.read_text(encoding="utf-8")).render(
+        title=title,
+        columns=[described(place, shown[name]) for place, name in enumerate(shown)],
+        rows=[list(map(cell, row)) for row in shown.itertuples(index=False)],
+    )
     with files.replacing(page) as temporary:
-        temporary.write_text(PAGE.format(title=escape(title), table=body), encoding="utf-8")
+        temporary.write_text(made, encoding="utf-8")
 
 
-def short(value: float) -> str:
-    """Five digits."""
-    return f"{value:.5g}"
+def described(place: int, column: pd.Series) -> dict:
+    """Its head, and the words by which rows can be chosen, if they are few."""
+    text = not pd.api.types.is_numeric_dtype(column)
+    words = sorted(set(column.dropna().map(str))) if text else []
+    chosen = words if 1 < len(words) <= MOST_CHOICES else []
+    return {"place": place, "name": column.name, "text": text, "choices": chosen}
+
+
+def cell(value: object) -> dict:
+    """What is shown, to five digits, and the number that rows are sorted by."""
+    if isinstance(value, float):
+        return {"shown": "" if isnan(value) else f"{value:.5g}", "sort": value}
+    number = isinstance(value, int) and not isinstance(value, bool)
+    return {"shown": str(value), "sort": value if number else None}
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ def tally(verdicts: pd.Series) -> str:
     kinds = verdicts.map(numbers.kind_of).value_counts()
     return (
         f"Of {len(verdicts)} printed numbers and promises {kinds.get(numbers.REPRODUCED, 0)} are "
-        f"reproduced to the last digit and {kinds.get(numbers.WITHIN_MODEL, 0)} within the exact "
+        f"reproduced to the last digit and {kinds.get(numbers.CONSISTENT, 0)} within the exact "
         f"model; {kinds.get(numbers.DIFFERS, 0)} differ."
     )
 

@@ -90,7 +90,7 @@ def test_the_report_opens_with_each_claim_and_every_number(browser, report):
         "stands",
     ]
     assert len(verdicts) == 26
-    wait_until(lambda: [True, 2700, "comparison"] in browser.execute_script(IMAGES))
+    wait_until(lambda: [True, 1575, "comparison"] in browser.execute_script(IMAGES))
     assert (
         browser.execute_script("return arguments[0].getBoundingClientRect().top", verdicts[0]) > 0
     )

@@ -106,7 +106,7 @@ CASCADE_FIGURES = {
 
 RELEASE_FIGURES = {
     # The paper's Fig. 1 and 2: spikes in a faulty release, none in a fixed one.
-    "opendp/artifacts": figure("artifacts", sample=[FAULTY_TRACE, FAULTY_SAMPLE, FIXED_SAMPLE]),
+    "opendp/artifacts": figure("artifacts", sample=[FAULTY_SAMPLE, FIXED_SAMPLE]),
     # Spacing follows the scale, place follows the centre, and the source does not matter.
     "opendp/scale_and_source": figure(
         "scale and source",

@@ -37,6 +37,7 @@ for place, shown in PAGES.items():
         input:
             script="scripts/render_table.py",
             modules=modules("scripts/render_table.py"),
+            template="workflow/templates/table.html.j2",
             table=f"results/{place}.tsv",
         output:
             page=report(
@@ -55,8 +56,8 @@ for place, shown in PAGES.items():
             title=shown["title"],
             columns=[f"--column {name}" for name in shown["columns"]],
         shell:
-            "python {input.script} --table {input.table} --title {params.title:q} {params.columns}"
-            " --page {output.page} --log {log}"
+            "python {input.script} --table {input.table} --template {input.template}"
+            " --title {params.title:q} {params.columns} --page {output.page} --log {log}"
 
 
 rule plot_audit_evidence:

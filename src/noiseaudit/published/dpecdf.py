@@ -6,7 +6,7 @@ import pandas as pd
 
 from noiseaudit import stats
 from noiseaudit.dpecdf import audit
-from noiseaudit.published.numbers import DIFFERS, WITHIN_MODEL, stated
+from noiseaudit.published.numbers import CONSISTENT, DIFFERS, stated
 
 
 def compare_promises(rows: pd.DataFrame) -> list[dict[str, float | str]]:
@@ -33,7 +33,7 @@ def compare_promises(rows: pd.DataFrame) -> list[dict[str, float | str]]:
             **stated(
                 f"{row.claimed_epsilon:g}",
                 stats.Estimate(row.loss, row.loss_low, row.loss_high),
-                WITHIN_MODEL if audit.is_kept(row) else f"{DIFFERS}: {row.does}",
+                CONSISTENT if audit.is_kept(row) else f"{DIFFERS}: {row.does}",
                 row.exact_loss,
             ),
         }

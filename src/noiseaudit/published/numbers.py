@@ -38,7 +38,7 @@ COLUMNS = [
 REPRODUCED = "reproduced"
 """Ours equals the printed number to its last printed digit."""
 
-WITHIN_MODEL = "reproduced within the exact model"
+CONSISTENT = "consistent with the exact model"
 """Both are draws of one exact distribution, and neither lies far out in it."""
 
 DIFFERS = "differs"
@@ -205,16 +205,16 @@ def stated(
 
 
 def verdict_on(deviation: float, our_deviation: float, same: bool) -> str:
-    """`REPRODUCED` or `WITHIN_MODEL`, or who lies how far from the exact model."""
+    """`REPRODUCED` or `CONSISTENT`, or who lies how far from the exact model."""
     if not abs(our_deviation) <= LARGEST_DEVIATION:
         return f"{DIFFERS}: ours is {_sigmas(our_deviation)} from the exact model"
     if not abs(deviation) <= LARGEST_DEVIATION:
         return f"{DIFFERS}: the printed number is {_sigmas(deviation)} from the exact model"
-    return REPRODUCED if same else WITHIN_MODEL
+    return REPRODUCED if same else CONSISTENT
 
 
 def kind_of(verdict: str) -> str:
-    """`REPRODUCED`, `WITHIN_MODEL` or `DIFFERS`."""
+    """`REPRODUCED`, `CONSISTENT` or `DIFFERS`."""
     return DIFFERS if verdict.startswith(DIFFERS) else verdict
 
 
