@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from noiseaudit import entropy, jobs, releases, tables
-from noiseaudit.cks20 import diagnosis, exact, inversion, kernels, reference
+from noiseaudit.cks20 import exact, inversion, kernels, noise, reference
 
 CASCADE_DRAWS, REFERENCE_SHARE = 500_000, 50
 """Draws a round: enough for the fast, a fiftieth of a wheel's for the slow."""
@@ -136,7 +136,7 @@ def benchmark_samplers(
     variants = list(reference.VARIANTS)
     with ExitStack() as stack:
         samplers = {
-            diagnosis.source_name(release): wheel(stack, site, release, s, draws)
+            noise.source_name(release): wheel(stack, site, release, s, draws)
             for release, site in sites
         }
         for variant in variants:
@@ -193,7 +193,7 @@ def grown(
     with ExitStack() as stack:
         for s in map(Fraction, scales):
             samplers = {
-                diagnosis.source_name(release): wheel(stack, site, release, s, draws)
+                noise.source_name(release): wheel(stack, site, release, s, draws)
                 for release, site in sites[-1:]
             }
             samplers["cascade fixed"] = compiled("fixed", s, CASCADE_DRAWS, seed)

@@ -15,6 +15,7 @@ from noiseaudit.published import numbers, opendp
 @click.option("--performance", required=True, type=click.Path(path_type=Path))
 @click.option("--published", "printed", required=True, type=click.Path(path_type=Path))
 @click.option("--release", required=True, help="The release that stands for the paper's original.")
+@click.option("--corrected", required=True, help="The one that stands for its local correction.")
 @click.option("--scale", required=True, type=float, help="The scale to compare.")
 @click.option("--alpha", required=True, type=jobs.PROBABILITY, help="Error of the whole table.")
 @click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
@@ -24,6 +25,7 @@ def compare_opendp(
     performance: Path,
     printed: Path,
     release: str,
+    corrected: str,
     scale: float,
     alpha: float,
     table: Path,
@@ -35,7 +37,7 @@ def compare_opendp(
     compared = [
         *opendp.compare_layers(cascade, shown, alpha),
         *opendp.compare_release(wheels, release, scale, shown, alpha),
-        *opendp.compare_times(times, shown, alpha),
+        *opendp.compare_times(times, release, corrected, shown, alpha),
     ]
     tables.write_table(table, pd.DataFrame(compared, columns=numbers.COLUMNS))
 

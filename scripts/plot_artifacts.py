@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from noiseaudit import jobs
-from noiseaudit.cks20 import diagnosis
+from noiseaudit.cks20 import noise
 from noiseaudit.figures import opendp, style
 
 
@@ -16,7 +16,7 @@ from noiseaudit.figures import opendp, style
 )  # fmt: skip
 @jobs.FIGURE
 def plot_artifacts(samples: tuple[Path, ...], figure: Path) -> None:
-    read = [diagnosis.Sample.read(path) for path in samples]
+    read = [noise.Sample.read(path) for path in samples]
     style.save(opendp.artifacts(read), figure)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from noiseaudit import jobs
-from noiseaudit.cks20 import diagnosis
+from noiseaudit.cks20 import noise
 from noiseaudit.figures import opendp, style
 
 
@@ -13,7 +13,7 @@ from noiseaudit.figures import opendp, style
 @click.option("--sample", required=True, type=click.Path(path_type=Path), help="Sample file.")
 @jobs.FIGURE
 def plot_bin_width(sample: Path, figure: Path) -> None:
-    style.save(opendp.bin_width(diagnosis.Sample.read(sample)), figure)
+    style.save(opendp.bin_width(noise.Sample.read(sample)), figure)
 
 
 if __name__ == "__main__":

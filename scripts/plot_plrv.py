@@ -6,7 +6,7 @@ import click
 import pandas as pd
 
 from noiseaudit import jobs, tables
-from noiseaudit.cks20 import diagnosis, reference
+from noiseaudit.cks20 import noise, reference
 from noiseaudit.figures import opendp, style
 
 
@@ -17,8 +17,8 @@ from noiseaudit.figures import opendp, style
 @jobs.FIGURE
 def plot_plrv(plrv: Path, releases: tuple[str, ...], scale: float, figure: Path) -> None:
     losses = tables.select(tables.read_table(plrv, text=["source"]), scale=scale)
-    sources = [diagnosis.cascade_name(variant) for variant in reference.VARIANTS]
-    sources += [diagnosis.source_name(release) for release in releases]
+    sources = [noise.cascade_name(variant) for variant in reference.VARIANTS]
+    sources += [noise.source_name(release) for release in releases]
     shown = pd.concat([tables.select(losses, source=source) for source in sources])
     style.save(opendp.plrv(shown), figure)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from noiseaudit import jobs, samplefiles
-from noiseaudit.cks20 import diagnosis
+from noiseaudit.cks20 import noise
 from noiseaudit.figures import opendp, style
 
 
@@ -39,11 +39,11 @@ def plot_scale_and_source(
     scaled: tuple[Path, ...], sourced: tuple[Path, ...], centred: tuple[Path, ...], figure: Path
 ) -> None:
     by_source = {
-        samplefiles.read_provenance(path)["job"]["entropy"]: diagnosis.Sample.read(path)
+        samplefiles.read_provenance(path)["job"]["entropy"]: noise.Sample.read(path)
         for path in sourced
     }
-    by_scale = [diagnosis.Sample.read(path) for path in scaled]
-    by_centre = [diagnosis.Sample.read(path) for path in centred]
+    by_scale = [noise.Sample.read(path) for path in scaled]
+    by_centre = [noise.Sample.read(path) for path in centred]
     style.save(opendp.scale_and_source(by_scale, by_source, by_centre), figure)
 
 

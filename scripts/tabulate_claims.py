@@ -18,21 +18,27 @@ TSV = click.Path(path_type=Path)
     type=TSV,
     help="releases.tsv, layers.tsv, plrv.tsv, performance.tsv and the printed numbers.",
 )
+@click.option("--release", help="Which of the times is the paper's original, with --opendp;")
+@click.option("--corrected", help="and which its local correction.")
 @click.option("--dpecdf", "audited", type=TSV, help="audit.tsv.")
 @click.option("--table", required=True, type=TSV, help="TSV to write.")
 def tabulate_claims(
     losses: Path | None,
     opendp: tuple[Path, Path, Path, Path, Path] | None,
+    release: str | None,
+    corrected: str | None,
     audited: Path | None,
     table: Path,
 ) -> None:
     if sum(map(bool, (losses, opendp, audited))) != 1:
         raise click.UsageError("one of --dptext, --opendp and --dpecdf expected")
+    if opendp and not (release and corrected):
+        raise click.UsageError("--release and --corrected expected with --opendp")
     if losses:
         found = claims.of_dptext(tables.read_table(losses))
     elif opendp:
         text = (["release"], ["scale"], [], [], ["published"])
-        found = claims.of_opendp(*map(tables.read_table, opendp, text))
+        found = claims.of_opendp(*map(tables.read_table, opendp, text), release, corrected)
     else:
         found = claims.of_dpecdf(tables.read_table(audited))
     tables.write_table(table, found)

@@ -7,7 +7,7 @@ import click
 import pandas as pd
 
 from noiseaudit import jobs, stats, tables
-from noiseaudit.cks20 import diagnosis, inversion
+from noiseaudit.cks20 import inversion, noise
 
 JOB = ["variant", "entropy", "scale", "draws"]
 
@@ -32,13 +32,13 @@ def summarise(job: tuple[str, str, str, int], parts: pd.DataFrame, alpha: float)
         )
     s = Fraction(scale)
     histogram = stats.Histogram.counted(
-        parts["x"].to_numpy(), parts["count"].to_numpy(), diagnosis.window_cutoff(s, draws)
+        parts["x"].to_numpy(), parts["count"].to_numpy(), noise.window_cutoff(s, draws)
     )
-    sample = diagnosis.Sample(diagnosis.cascade_name(variant), law_of(variant), s, histogram)
-    alpha_of_output = diagnosis.SHARE * alpha / (2 * histogram.cutoff)
-    losses = diagnosis.neighbour_losses(sample, alpha_of_output)
+    sample = noise.Sample(noise.cascade_name(variant), law_of(variant), s, histogram)
+    alpha_of_output = noise.SHARE * alpha / (2 * histogram.cutoff)
+    losses = noise.neighbour_losses(sample, alpha_of_output)
     named = {"variant": variant, "entropy": entropy, "scale": scale, "samples": draws}
-    return named | diagnosis.summarise(sample, losses, alpha, alpha_of_output)
+    return named | noise.summarise(sample, losses, alpha, alpha_of_output)
 
 
 def law_of(variant: str) -> str:

@@ -6,7 +6,7 @@ import click
 import pandas as pd
 
 from noiseaudit import jobs, tables
-from noiseaudit.cks20 import diagnosis
+from noiseaudit.cks20 import noise
 
 
 @click.command(help=__doc__)
@@ -14,12 +14,12 @@ from noiseaudit.cks20 import diagnosis
 @click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 def tabulate_plrv(paths: tuple[Path, ...], alpha: float, table: Path) -> None:
-    samples = [diagnosis.Sample.read(path) for path in paths]
+    samples = [noise.Sample.read(path) for path in paths]
     rows = sum(2 * sample.histogram.cutoff for sample in samples)
-    alpha_of_row = diagnosis.SHARE * alpha / rows
+    alpha_of_row = noise.SHARE * alpha / rows
     parts = []
     for sample in samples:
-        losses = diagnosis.neighbour_losses(sample, alpha_of_row)
+        losses = noise.neighbour_losses(sample, alpha_of_row)
         losses.insert(0, "source", sample.source)
         losses.insert(1, "scale", float(sample.scale))
         parts.append(losses)

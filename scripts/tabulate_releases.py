@@ -6,7 +6,7 @@ import click
 import pandas as pd
 
 from noiseaudit import jobs, samplefiles, tables
-from noiseaudit.cks20 import diagnosis
+from noiseaudit.cks20 import noise
 
 
 @click.command(help=__doc__)
@@ -16,12 +16,12 @@ from noiseaudit.cks20 import diagnosis
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 def tabulate_releases(paths: tuple[Path, ...], plrv: Path, alpha: float, table: Path) -> None:
     losses = tables.read_table(plrv, text=["source"])
-    alpha_of_output = diagnosis.SHARE * alpha / len(losses)
+    alpha_of_output = noise.SHARE * alpha / len(losses)
     rows = []
     for path in paths:
-        job, sample = samplefiles.read_provenance(path)["job"], diagnosis.Sample.read(path)
+        job, sample = samplefiles.read_provenance(path)["job"], noise.Sample.read(path)
         own = tables.select(losses, source=sample.source, scale=job["scale"])
-        summary = diagnosis.summarise(sample, own, alpha / len(paths), alpha_of_output)
+        summary = noise.summarise(sample, own, alpha / len(paths), alpha_of_output)
         named = {"release": job["release"], "scale": job["scale"], "samples": job["draws"]}
         rows.append(named | summary)
     tables.write_table(table, pd.DataFrame(rows))

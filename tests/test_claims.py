@@ -20,7 +20,7 @@ PRINTED = numbers.read(ROOT / "resources/published/opendp.tsv")
 def opendp(finished):
     folder = finished.folder / "results/opendp"
     made = [tables.read_table(folder / f"{name}.tsv", text=text) for name, text in TABLES.items()]
-    return [*made, PRINTED]
+    return [*made, PRINTED, "0.14.1", "0.14.2"]
 
 
 def verdicts(rows):
@@ -83,6 +83,11 @@ def test_the_printed_losses_tell_how_many_releases_they_rest_on(finished):
         (2, {"within_3sigma": True}, ["losses exceed"]),
         (2, {"within_3sigma": False}, ["losses exceed"]),
         (1, {"verdict": "earliest faulty layer"}, ["sources of entropy are uniform"]),
+        (
+            0,
+            {"verdict": "violates its claim", "realised_epsilon_low": 9.0},
+            ["the guarantee is violated"],
+        ),
         (3, {"ratio_to_first": 1.5, "ratio_standard_error": 0.01}, ["costs nearly nothing"]),
         (3, {"microseconds_per_draw": range(20, 9, -1), "standard_error": 0.01}, ["takes longer"]),
     ],
@@ -112,22 +117,42 @@ def test_without_certainty_a_claim_is_not_decided(opendp, table, change, claim):
     assert verdict == claims.UNDECIDED
 
 
+def test_one_trace_of_many_names_no_layer():
+    """A claim on where the fault enters needs most traces; one that names another layer overturns it."""
+    named = ["bernoulli_exp1"] + ["uniform_bits"] * 24
+    rows = pd.DataFrame({"layer": named, "entropy": "pcg64", "scale": range(25)})
+    rows["verdict"] = ["earliest faulty layer"] + ["follows its law"] * 24
+    assert claims._earliest_layer(rows).verdict == claims.UNDECIDED
+    most = rows.assign(layer="bernoulli_exp1", verdict=["earliest faulty layer"] * 13 + ["-"] * 12)
+    assert claims._earliest_layer(most).verdict == claims.STANDS
+    other = rows.assign(verdict=["earliest faulty layer"] * 2 + ["follows its law"] * 23)
+    assert claims._earliest_layer(other).verdict == claims.FALLS
+
+
+def test_a_faulty_sample_that_shows_nothing_leaves_the_artifacts_undecided(opendp):
+    releases = opendp[0].copy()
+    faulty = releases.index[releases["verdict"] != "nothing found"]
+    releases.loc[faulty[0], "verdict"] = "nothing found"
+    assert len(faulty) > 1
+    assert claims._artifacts(releases).verdict == claims.UNDECIDED
+
+
 def test_claims_on_what_was_not_tabulated_are_left_out(opendp):
-    releases, layers, losses, times, printed = opendp
+    releases, layers, losses, times, *others = opendp
     none = claims.of_opendp(
         releases[releases["release"] == "0.14.1"],
         layers[layers["scale"] == "3"],
         losses[losses["source"] == "OpenDP 0.14.1"],
         times.head(1),
-        printed,
+        *others,
     )
     assert set(none["location"]) == {"Sec. III", "Sec. IX-B", "Sec. VI, VIII"}
 
 
 def test_another_variant_does_not_count_as_the_papers_correction(opendp):
-    releases, layers, losses, times, printed = opendp
+    releases, layers, losses, times, *others = opendp
     own = layers[layers["variant"] == "faulty"].assign(variant="ceiling")
-    found = claims.of_opendp(releases, pd.concat([layers, own]), losses, times, printed)
+    found = claims.of_opendp(releases, pd.concat([layers, own]), losses, times, *others)
     assert verdicts(found) == verdicts(claims.of_opendp(*opendp))
 
 

@@ -12,7 +12,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from PIL import Image
 
 from noiseaudit import stats
-from noiseaudit.cks20 import diagnosis, exact
+from noiseaudit.cks20 import exact, noise
 from noiseaudit.figures import opendp, style
 
 
@@ -48,7 +48,7 @@ def test_bins_as_wide_as_the_scale_hide_what_repeats_with_it(width, least, most)
     x = np.arange(-138, 139)
     law = exact.discrete_laplace(Fraction(10), "faulty").pmf(x)
     histogram = stats.Histogram.counted(x, (1e6 * law).round().astype(np.int64), 138)
-    sample = diagnosis.Sample("our cascade", "faulty", Fraction(10), histogram)
+    sample = noise.Sample("our cascade", "faulty", Fraction(10), histogram)
     edges, counts, expected = opendp.binned(sample, width)
     assert -0.5 in edges
     assert set(np.diff(edges)) == {width}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from noiseaudit import entropy
-from noiseaudit.cks20 import diagnosis, exact, gaussian, kernels, reference
+from noiseaudit.cks20 import exact, gaussian, kernels, noise, reference
 from noiseaudit.stats import Histogram
 
 SCALES = [Fraction(1), Fraction(1, 2), Fraction(2), Fraction(3), Fraction(100), Fraction(22, 7)]
@@ -200,8 +200,8 @@ def test_a_million_draws_follow_the_exact_law(variant, law):
     counts = Histogram.of([draws], 60).window
     p = exact.discrete_laplace(Fraction(10), law).pmf(np.arange(-60, 61))
     assert chisquare(counts, p / p.sum() * counts.sum()).pvalue > 1e-4
-    folded = diagnosis.fold(counts, np.arange(-60, 61), 10)
-    healthy = diagnosis.fold(
+    folded = noise.fold(counts, np.arange(-60, 61), 10)
+    healthy = noise.fold(
         exact.DiscreteLaplace(Fraction(10)).pmf(np.arange(-60, 61)), np.arange(-60, 61), 10
     )
     pvalue = chisquare(folded, healthy / healthy.sum() * folded.sum()).pvalue

@@ -224,9 +224,9 @@ def plots(*names: str) -> set[str]:
 
 
 REVIEWS = {"execute_notebook", "render_notebook"}
-JOINED = {"tabulate_comparison", "render_comparison", "plot_comparison", "write_landing"}
+JOINED = {"join_comparison", "render_comparison", "plot_comparison", "write_landing"}
 CLAIMS = {"claims_dptext", "claims_opendp", "claims_dpecdf"}
-CLAIMED = {"tabulate_claims", "write_landing", *REVIEWS}
+CLAIMED = {"join_claims", "write_landing", *REVIEWS}
 FROM_LOSSES = {"render_dptext_losses", "compare_dptext", "claims_dptext", *JOINED, *CLAIMED}
 FROM_LOSSES |= plots("privacy_loss", "exact_agreement")
 FROM_RELEASES = {"compare_opendp", "claims_opendp", "render_opendp_releases", *JOINED, *CLAIMED}

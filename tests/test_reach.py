@@ -144,7 +144,7 @@ def test_outputs_that_never_come_or_cannot_are_found(name, scale, change):
 
 
 def test_the_old_releases_drew_small_laplace_noise_otherwise():
-    """By their documentation (`diagnosis.variant_of`); Gaussian noise came from the cascade."""
+    """By their documentation (`noise.variant_of`); Gaussian noise came from the cascade."""
     laplace, gaussian_noise = reach.named("laplace"), reach.named("gaussian")
     assert laplace.variant("0.9.0", Fraction(5)) == "fixed"
     assert laplace.variant("0.9.0", Fraction(100)) == "faulty"

@@ -31,7 +31,7 @@ COMPARISON = [
 ]
 
 
-rule tabulate_comparison:
+rule join_comparison:
     """Every printed number of the sources, one row each."""
     input:
         script="scripts/join_tables.py",
@@ -40,14 +40,14 @@ rule tabulate_comparison:
     output:
         table=ensure("results/comparison.tsv", non_empty=True),
     log:
-        "logs/tabulate_comparison.log",
+        "logs/join_comparison.log",
     conda:
         "../../environment.yml"
     shell:
         "python {input.script} {input.tables} --table {output.table} --log {log}"
 
 
-rule tabulate_claims:
+rule join_claims:
     """What the sources claim in words, one row each."""
     input:
         script="scripts/join_tables.py",
@@ -56,7 +56,7 @@ rule tabulate_claims:
     output:
         table=ensure("results/claims.tsv", non_empty=True),
     log:
-        "logs/tabulate_claims.log",
+        "logs/join_claims.log",
     conda:
         "../../environment.yml"
     shell:

@@ -5,6 +5,7 @@ RELEASES = config["opendp"]["releases"]
 SCALES = [plain(scale) for scale in config["opendp"]["scales"]]
 DRAWS = config["opendp"]["draws"]
 CONTRAST = config["opendp"]["contrast"] | {"scale": plain(config["opendp"]["contrast"]["scale"])}
+CONTRASTED = f"--release {CONTRAST['faulty']} --corrected {CONTRAST['fixed']}"
 CLOSEUP = config["opendp"]["closeup"] | {"scale": plain(config["opendp"]["closeup"]["scale"])}
 CENTRE = config["opendp"]["centre"]
 TRACED = config["opendp"]["traces"]
@@ -14,8 +15,7 @@ DEEP_TABLE = f"deep_draws-{DEEP['draws']}"
 DEEP_SCALES = {rational_name(scale): scale for scale in DEEP["scales"]}
 EXACT = config["opendp"]["exact"]
 TIMED = config["opendp"]["benchmark"]
-ALARMS = config["opendp"]["false_alarms"]
-REACH = config["opendp"]["reach"]
+ALARMS, REACH = config["opendp"]["false_alarms"], config["opendp"]["reach"]
 
 # The cache of one release's draws.
 SAMPLE = "results/opendp/samples/opendp-{release}_scale-{scale}_draws-{draws}.parquet"
@@ -45,22 +45,18 @@ TRACES = expand(
     draws=TRACED["draws"],
 )
 
-COUNTED = expand(
-    COUNTS,
-    variant=VARIANTS,
-    scale=list(DEEP_SCALES),
-    draws=DEEP["draws"],
-    part=range(1, DEEP["parts"] + 1),
-    parts=DEEP["parts"],
-)
-COUNTED += expand(
-    COUNTS,
-    variant="inversion",
-    scale=list(DEEP_SCALES),
-    draws=DEEP["inverted"],
-    part=range(1, DEEP["parts"] + 1),
-    parts=DEEP["parts"],
-)
+COUNTED = [
+    path
+    for variants, draws in ((VARIANTS, DEEP["draws"]), ("inversion", DEEP["inverted"]))
+    for path in expand(
+        COUNTS,
+        variant=variants,
+        scale=list(DEEP_SCALES),
+        draws=draws,
+        part=range(1, DEEP["parts"] + 1),
+        parts=DEEP["parts"],
+    )
+]
 
 # What the figures draw: the contrasted releases at their scale, and the cascade on one source.
 FAULTY_SAMPLE, FIXED_SAMPLE = (
@@ -452,12 +448,9 @@ rule benchmark_samplers:
         ],
         scale=CONTRAST["scale"],
         scales=[f"--growth-scale {scale}" for scale in TIMED["scales"]],
-        draws=TIMED["draws"],
-        rounds=TIMED["rounds"],
-        seed=config["seed"],
+        size=f"--draws {TIMED['draws']} --rounds {TIMED['rounds']} --seed {config['seed']}",
     shell:
-        "python {input.script} {params.releases} --scale {params.scale} {params.scales}"
-        " --draws {params.draws} --rounds {params.rounds} --seed {params.seed}"
+        "python {input.script} {params.releases} --scale {params.scale} {params.scales} {params.size}"
         " --performance {output.performance} --growth {output.growth} --log {log}"
 
 
@@ -473,12 +466,9 @@ rule benchmark_false_alarms:
     conda:
         "../../environment.yml"
     params:
-        traces=ALARMS["traces"],
-        draws=ALARMS["draws"],
-        seed=config["seed"],
+        size=f"--traces {ALARMS['traces']} --draws {ALARMS['draws']} --seed {config['seed']}",
     shell:
-        "python {input.script} --traces {params.traces} --draws {params.draws}"
-        " --seed {params.seed} --table {output.table} --log {log}"
+        "python {input.script} {params.size} --table {output.table} --log {log}"
 
 
 rule compare_opendp:
@@ -497,13 +487,13 @@ rule compare_opendp:
     conda:
         "../../environment.yml"
     params:
-        release=CONTRAST["faulty"],
+        contrast=CONTRASTED,
         scale=CONTRAST["scale"],
         alpha=config["alpha"],
     shell:
         "python {input.script} --releases {input.releases} --layers {input.layers}"
         " --performance {input.performance} --published {input.published}"
-        " --release {params.release} --scale {params.scale} --alpha {params.alpha}"
+        " {params.contrast} --scale {params.scale} --alpha {params.alpha}"
         " --table {output.table} --log {log}"
 
 
@@ -522,5 +512,8 @@ rule claims_opendp:
         "logs/opendp/claims.log",
     conda:
         "../../environment.yml"
+    params:
+        contrast=CONTRASTED,
     shell:
-        "python {input.script} --opendp {input.tables} {input.published} --table {output.table} --log {log}"
+        "python {input.script} --opendp {input.tables} {input.published} {params.contrast}"
+        " --table {output.table} --log {log}"

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import special
 
 from noiseaudit import stats
-from noiseaudit.cks20 import diagnosis, events, exact, gaussian
+from noiseaudit.cks20 import events, exact, gaussian, noise
 
 Pmf = Callable[[np.ndarray], np.ndarray]
 
@@ -66,7 +66,7 @@ def _realised_epsilon(law: exact.PeriodicLaw) -> stats.Interval:
 
 
 def _laplace_event(_: exact.PeriodicLaw, scale: Fraction, draws: int, alpha: float) -> np.ndarray:
-    cutoff = diagnosis.window_cutoff(scale, draws)
+    cutoff = noise.window_cutoff(scale, draws)
     return events.telling_event(scale, cutoff, draws, 2 * alpha)
 
 
@@ -165,11 +165,11 @@ class Mechanism:
         """What a release draws with: ``faulty`` or ``fixed``.
 
         Gaussian noise came from the cascade at every scale, as Laplace noise did above some
-        (`diagnosis.variant_of`).
+        (`noise.variant_of`).
         """
         if self.measure is None:
             return "fixed"
-        return diagnosis.variant_of(release, scale if self.measure is EPSILON else inf)
+        return noise.variant_of(release, scale if self.measure is EPSILON else inf)
 
 
 def _binned(cdf: Callable[[np.ndarray], np.ndarray]) -> Pmf:
@@ -314,9 +314,7 @@ def row(
         "release": release,
         "scale": float(scale),
         "draws": draws,
-        "verdict": diagnosis.judge(
-            [found["p"]], payment["claimed"], payment["certified"], alpha / 2
-        ),
+        "verdict": noise.judge([found["p"]], payment["claimed"], payment["certified"], alpha / 2),
         "measure": measure.name if measure else "",
         **payment,
         "deviation": float(np.sqrt(np.sum(((own - claimed)[possible]) ** 2 / claimed[possible]))),

@@ -191,18 +191,14 @@ def _draw_success(ax: Axes, trace: Trace) -> None:
     ax.axvline(0, color=style.GREY, linewidth=0.6)
     ax.plot(expected, y, "|", color=style.SKY, markersize=16, markeredgewidth=2.2)
     ax.plot(z, y, "o", color=trace.colour, markersize=5)
-    for place, (value, layer) in enumerate(zip(z, known, strict=True)):
+    names = []
+    for value, layer in zip(z, known, strict=True):
         row = trace.row(layer)
-        text = f"z = {value:+.2f}".replace("-", "−")
+        text = f"{layer}\nz = {value:+.2f}"
         if layer.startswith("bernoulli_exp"):
-            text += (
-                f", χ² = {row['chi2']:.1f}, {_p(row['p']).replace('-', '−')}, p̂ = {row['mean']:.4f}"
-            )
-        ax.annotate(
-            text, (0, place), xytext=(0, 11), textcoords="offset points", ha="center", fontsize=8,
-            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.8},
-        )  # fmt: skip
-    ax.set_yticks(y, known)
+            text += f", χ² = {row['chi2']:.1f}\n{_p(row['p'])}, p̂ = {row['mean']:.4f}"
+        names.append(text.replace("-", "−"))
+    ax.set_yticks(y, names, linespacing=1.3)
     ax.set_ylim(-0.6, len(known) - 0.3)
     reach = max(6.0, 1.7 * np.abs(z).max())
     ax.set_xlim(-reach, reach)
@@ -259,19 +255,24 @@ def _draw_fit(top: Axes, bottom: Axes, trace: Trace, layer: str) -> None:
     top.set_title(f"{layer}, {trace.variant}")
     top.set_ylabel("draws")
     row = trace.row(layer)
-    verdict = f"χ² = {row['chi2']:.1f} on {row['dof']} ({_p(row['p'])})"
-    verdict += f", expected {row['expected_chi2']:.0f} ± {row['expected_chi2_sd']:.0f}"
-    moments = f"mean z = {row['mean_z']:+.2f} ({_p(row['mean_p'])}), variance {row['variance']:.2f}"
+    verdict = f"χ² = {row['chi2']:.1f} on {row['dof']} ({_p(row['p'])}), {trace.variant} law: "
+    verdict += f"{row['expected_chi2']:.0f} ± {row['expected_chi2_sd']:.0f}"
+    moments = f"mean z = {row['mean_z']:+.2f} ({_p(row['mean_p'])}), {trace.variant} law: "
+    moments += f"{row['expected_mean_z']:+.2f} ± 1"
+    if np.isfinite(row["published_mean_z"]):
+        moments += f", printed {row['published_mean_z']:+.2f}"
+    if np.isfinite(row["published_chi2"]):
+        verdict += f", printed {row['published_chi2']:.4g}"
     _remark(top, f"{verdict}\n{moments}".replace("-", "−"), trace.colour)
     _draw_residuals(bottom, x, counts, expected, trace.colour)
     reach = x[expected >= _FEWEST]
     bottom.set_xlim(reach[0] - 1, reach[-1] + 1)
     bottom.set_ylabel("(draws − law) / σ")
-    bottom.set_xlabel("output; line above: the exact law")
+    bottom.set_xlabel("output; line above: the law as it should be")
 
 
 def _p(p: float) -> str:
-    return f"p = {p:.3f}" if p >= 0.001 else f"p = {p:.0e}" if p > 1e-300 else "p < 1e−300"
+    return f"p = {p:.3f}" if p >= 0.001 else f"p = {p:.0e}" if p > 0 else "p < 5e−324"
 
 
 _ARGUMENTS = (Fraction(1, 10), Fraction(1, 2), Fraction(1))
@@ -471,10 +472,24 @@ def diagnosis_overview(rows: pd.DataFrame) -> Figure:
         loc="outside lower center",
         ncols=2,
     )
+    for ax in axes[1]:
+        _name_sources(ax, [entropy for entropy, _ in traces])
     for ax, variant in zip(axes[0], variants, strict=True):
         named = diagnosis_of(rows[rows["variant"] == variant])
         ax.set_title(f"{variant}: {named}", fontsize=9)
     return figure
+
+
+def _name_sources(ax: Axes, sources: list[str]) -> None:
+    """Under the scales, once for all traces on one source of entropy."""
+    for source in dict.fromkeys(sources):
+        places = [place for place, name in enumerate(sources) if name == source]
+        ax.annotate(
+            source, ((places[0] + places[-1] + 1) / 2, 0), xycoords=("data", "axes fraction"),
+            xytext=(0, -16), textcoords="offset points", ha="center", va="top", fontsize=7.5,
+        )  # fmt: skip
+        ax.axvline(places[-1] + 1, color=style.GREY, linewidth=0.6)
+    ax.set_xlabel("scale, source of entropy", labelpad=20)
 
 
 _STRONGEST = 20
@@ -507,12 +522,7 @@ def _draw_cells(
     mesh = ax.pcolormesh(grid, vmin=0, vmax=top, cmap=_HEAT, edgecolors="white", linewidth=0.4)
     ax.set_facecolor(style.PALE)
     ax.set_yticks(np.arange(len(_LAYERS)) + 0.5, _LAYERS)
-    ax.set_xticks(
-        np.arange(len(traces)) + 0.5,
-        [f"{entropy} {scale}" for entropy, scale in traces],
-        rotation=90,
-        fontsize=6.5,
-    )
+    ax.set_xticks(np.arange(len(traces)) + 0.5, [scale for _, scale in traces], fontsize=6)
     ax.tick_params(length=0)
     return mesh
 

@@ -173,11 +173,14 @@ def _draw_attack(ax: Axes, place: int, row: tuple) -> None:
         ax.plot(ends, [place] * 2, "|-", color=colour, markersize=8, markeredgewidth=1.5)
         if np.isfinite(row.loss):
             ax.plot(row.loss, place, "o", color=colour, markersize=4, markerfacecolor="white")
-        text = f"{row.verdict}: {row.loss_low:.2f} to {row.loss_high:.2f}".replace("inf", "∞")
+        text = f"{row.verdict}: {row.loss_low:.2f} to {row.loss_high:.2f}"
+        if np.isinf(row.loss_high):
+            text = f"{row.verdict}: {row.loss_low:.2f} or more, without an upper bound"
         if np.isinf(row.exact_loss):
             text = f"{row.verdict}: told apart every time"
     else:
-        text = f"{row.verdict}: loss {row.loss:+.2f}".replace("-", "−")
+        ax.plot(0.014, place, "<", color=colour, markersize=5)  # left of a log axis
+        text = f"{row.verdict}: loss {row.loss:+.2f}, nothing is seen of them".replace("-", "−")
     ax.annotate(
         text,
         (0.0135, place),

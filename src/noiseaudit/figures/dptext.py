@@ -159,6 +159,7 @@ _PUBLISHED = {
     "markerfacecolor": "none",
     "markeredgecolor": style.BLACK,
     "markeredgewidth": 0.6,
+    "zorder": 1.5,  # under our dots
 }
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import scipy
 
 from noiseaudit import stats, tables
-from noiseaudit.cks20 import diagnosis, exact, layers
+from noiseaudit.cks20 import exact, layers, noise
 from noiseaudit.published.numbers import (
     DIFFERS,
     Normal,
@@ -200,7 +200,7 @@ def compare_release(
         Rows of `COLUMNS`.
     """
     ours = tables.select(rows, release=release, scale=scale).iloc[0]
-    variant, draws = diagnosis.variant_of(release, scale), int(ours["samples"])
+    variant, draws = noise.variant_of(release, scale), int(ours["samples"])
     same = (f"{scale:g}", draws) == (PAPER_SCALE, PAPER_DRAWS)
     expected = _models_of_noise(Fraction(PAPER_SCALE), variant, PAPER_DRAWS)
     own = _models_of_noise(Fraction(scale), variant, draws)
@@ -210,7 +210,7 @@ def compare_release(
     for number in answered:
         name = number.quantity
         estimate = stats.Estimate.normal(ours[name], own[name].sd, alpha / len(answered))
-        quantity = f"discrete_laplace {name}, {diagnosis.source_name(release)}"
+        quantity = f"discrete_laplace {name}, {noise.source_name(release)}"
         row = {"source": "opendp", "location": number.location, "quantity": quantity}
         compared.append(
             row | compare(number.published, estimate, expected[name], None if same else own[name])
@@ -221,7 +221,7 @@ def compare_release(
 def _models_of_noise(scale: Fraction, variant: str, draws: int) -> dict[str, Normal]:
     """The exact distributions of the paper's statistics of the final noise."""
     healthy, own = exact.DiscreteLaplace(scale), exact.discrete_laplace(scale, variant)
-    chi2_moments = diagnosis.expected_chi_square(scale, variant, draws)
+    chi2_moments = noise.expected_chi_square(scale, variant, draws)
     return {
         "mean_z": Normal(0.0, sqrt(own.variance / healthy.variance)),
         "chi2": Normal(chi2_moments.mean, chi2_moments.sd),
@@ -229,15 +229,17 @@ def _models_of_noise(scale: Fraction, variant: str, draws: int) -> dict[str, Nor
 
 
 def compare_times(
-    rows: pd.DataFrame, printed: pd.DataFrame, alpha: float
+    rows: pd.DataFrame, faulty: str, fixed: str, printed: pd.DataFrame, alpha: float
 ) -> list[dict[str, float | str]]:
     """The printed times a draw, and by how many per cent they exceed each other, beside ours.
 
     Parameters
     ----------
     rows : DataFrame
-        ``performance.tsv``. The first two wheels in it answer for ``faulty`` and ``fixed``; ``taylor``,
-        which no wheel contains, is answered by the compiled cascade.
+        ``performance.tsv``.
+    faulty, fixed : str
+        Releases that answer for the paper's original and its local correction, the first of which
+        ratios refer to; ``taylor``, which no wheel contains, is answered by the compiled cascade.
     printed : DataFrame
         The source's numbers.
     alpha : float
@@ -250,7 +252,7 @@ def compare_times(
         it differs.
     """
     ours = rows.set_index("sampler")
-    original, corrected = [name for name in ours.index if name.startswith("OpenDP")][:2]
+    original, corrected = noise.source_name(faulty), noise.source_name(fixed)
     times = printed[printed["quantity"] == "time_us"].set_index("variant")
     excesses = printed[printed["quantity"] == "excess_percent"].set_index("variant")
     answers = {

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import kstest
 
 from noiseaudit import entropy, stats
-from noiseaudit.cks20 import diagnosis, exact
+from noiseaudit.cks20 import exact, noise
 from noiseaudit.figures import opendp, style
 from noiseaudit.verdicts import NOTHING, VIOLATES, WRONG_LAW
 
@@ -17,25 +17,25 @@ ALPHA = 1e-6
 
 def sample(scale, variant, draws=10**6, seed=1):
     """Counts drawn straight from the exact law, as one multinomial."""
-    law, cutoff = exact.discrete_laplace(scale, variant), diagnosis.window_cutoff(scale, draws)
-    expected = diagnosis.expected_counts(law, cutoff, draws)
+    law, cutoff = exact.discrete_laplace(scale, variant), noise.window_cutoff(scale, draws)
+    expected = noise.expected_counts(law, cutoff, draws)
     generator = entropy.generator(seed, "diagnosis", str(scale), variant)
     counts = generator.multinomial(draws, expected / expected.sum())
     x = np.arange(-cutoff - 1, cutoff + 2)
     moments = int(counts @ x), int(counts @ x**2)
     histogram = stats.Histogram(cutoff, counts, draws, *moments)
-    return diagnosis.Sample(diagnosis.cascade_name(variant), variant, scale, histogram)
+    return noise.Sample(noise.cascade_name(variant), variant, scale, histogram)
 
 
 def summary(drawn):
     alpha_of_row = ALPHA / (2 * drawn.histogram.cutoff)
-    losses = diagnosis.neighbour_losses(drawn, alpha_of_row)
-    return diagnosis.summarise(drawn, losses, ALPHA, alpha_of_row)
+    losses = noise.neighbour_losses(drawn, alpha_of_row)
+    return noise.summarise(drawn, losses, ALPHA, alpha_of_row)
 
 
 def test_the_papers_bins():
-    assert diagnosis.window_cutoff(Fraction(10), 10**6) == 138
-    assert diagnosis.window_cutoff(Fraction(1), 10**6) == 13
+    assert noise.window_cutoff(Fraction(10), 10**6) == 138
+    assert noise.window_cutoff(Fraction(1), 10**6) == 13
 
 
 @pytest.mark.parametrize(
@@ -79,15 +79,15 @@ def test_scales_without_bias(scale):
 
 
 def test_expected_chi_square_at_the_papers_settings():
-    moments = diagnosis.expected_chi_square(Fraction(10), "faulty", 10**6)
+    moments = noise.expected_chi_square(Fraction(10), "faulty", 10**6)
     assert moments.mean == pytest.approx(2003, abs=2)
-    assert diagnosis.expected_chi_square(Fraction(10), "fixed", 10**6).mean == pytest.approx(276)
+    assert noise.expected_chi_square(Fraction(10), "fixed", 10**6).mean == pytest.approx(276)
 
 
 def test_pvalues_of_healthy_samples_are_uniform():
     """Kolmogorov–Smirnov over 200 seeded samples; a false alarm has probability 10⁻⁴."""
     fits = [
-        diagnosis.fit_discrete_laplace(sample(Fraction(10), "fixed", 10**5, seed))
+        noise.fit_discrete_laplace(sample(Fraction(10), "fixed", 10**5, seed))
         for seed in range(200)
     ]
     assert kstest([fit["p_pooled"] for fit in fits], "uniform").pvalue > 1e-4
@@ -96,7 +96,7 @@ def test_pvalues_of_healthy_samples_are_uniform():
 
 def test_losses_cover_the_exact_ones():
     drawn = sample(Fraction(10), "faulty")
-    losses = diagnosis.neighbour_losses(drawn, ALPHA / 276)
+    losses = noise.neighbour_losses(drawn, ALPHA / 276)
     assert len(losses) == 276
     assert np.all(
         (losses["loss_low"] <= losses["exact_loss"]) & (losses["exact_loss"] <= losses["loss_high"])
@@ -108,7 +108,7 @@ def test_losses_cover_the_exact_ones():
 
 def test_a_scale_too_fine_to_enumerate_has_no_exact_value():
     drawn = sample(Fraction(3.3), "fixed")
-    found = summary(diagnosis.Sample(drawn.source, "faulty", drawn.scale, drawn.histogram))
+    found = summary(noise.Sample(drawn.source, "faulty", drawn.scale, drawn.histogram))
     assert np.isnan(found["realised_epsilon_exact"])
     assert np.isnan(found["expected_chi2"])
     assert np.isnan(found["expected_variance"])
@@ -117,7 +117,7 @@ def test_a_scale_too_fine_to_enumerate_has_no_exact_value():
 @pytest.mark.parametrize("variant", ["fixed", "faulty"])
 def test_expected_variance(variant):
     """Over 200 seeded samples: mean within 5 standard errors, spread within a fifth."""
-    moments = diagnosis.expected_variance(Fraction(10), variant, 10**5)
+    moments = noise.expected_variance(Fraction(10), variant, 10**5)
     seen = [sample(Fraction(10), variant, 10**5, seed).histogram.variance for seed in range(200)]
     assert abs(np.mean(seen) - moments.mean) < 5 * moments.sd / np.sqrt(200)
     assert np.std(seen) == pytest.approx(moments.sd, rel=0.2)
@@ -129,11 +129,11 @@ def test_expected_variance(variant):
 )
 def test_the_smallest_samples_of_a_valid_config_are_judged_and_drawn(scale, draws, tmp_path):
     drawn = [sample(scale, variant, draws) for variant in ("faulty", "fixed")]
-    losses = [diagnosis.neighbour_losses(one, 1e-6) for one in drawn]
+    losses = [noise.neighbour_losses(one, 1e-6) for one in drawn]
     for one, rows in zip(drawn, losses, strict=True):
         rows.insert(0, "source", one.source)
         rows.insert(1, "scale", float(scale))
-        assert diagnosis.summarise(one, rows, ALPHA, 1e-9)["verdict"]
+        assert noise.summarise(one, rows, ALPHA, 1e-9)["verdict"]
     style.save(opendp.plrv(pd.concat(losses)), tmp_path / "plrv.png")
     style.save(opendp.artifacts(drawn), tmp_path / "artifacts.png")
     assert len(list(tmp_path.iterdir())) == 6
@@ -157,7 +157,7 @@ def test_an_event_of_all_spikes_certifies_what_no_single_output_does():
 @pytest.mark.parametrize(("variant", "excess"), [("faulty", 0.1491), ("fixed", 0)])
 def test_the_excess_at_800_of_scale_1000(variant, excess):
     """Ten million draws, six standard errors."""
-    found = diagnosis.excess_at_spike(sample(Fraction(1000), variant, 10**7), ALPHA)
+    found = noise.excess_at_spike(sample(Fraction(1000), variant, 10**7), ALPHA)
     assert found["spike"] == 800
     assert found["spike_excess_exact"] == pytest.approx(excess, abs=1e-4)
     assert abs(found["spike_excess"] - excess) < 6 * 0.016
@@ -177,21 +177,21 @@ def test_the_excess_at_800_of_scale_1000(variant, excess):
     ],
 )
 def test_what_a_release_is_said_to_contain(release, scale, variant):
-    assert diagnosis.variant_of(release, scale) == variant
-    assert diagnosis.variant_of_source(diagnosis.source_name(release), scale) == variant
-    assert diagnosis.variant_of_source(diagnosis.cascade_name("taylor"), scale) == "taylor"
+    assert noise.variant_of(release, scale) == variant
+    assert noise.variant_of_source(noise.source_name(release), scale) == variant
+    assert noise.variant_of_source(noise.cascade_name("taylor"), scale) == "taylor"
 
 
 def test_folding_counts_by_remainder():
     x = np.arange(-4, 5)
-    assert diagnosis.fold(np.arange(9), x, 3).tolist() == [1 + 4 + 7, 0 + 3 + 5 + 8, 2 + 6]
+    assert noise.fold(np.arange(9), x, 3).tolist() == [1 + 4 + 7, 0 + 3 + 5 + 8, 2 + 6]
 
 
 def test_the_folded_test_applies_where_it_can():
     for scale in (Fraction(1), Fraction(3.3)):
         assert np.isnan(summary(sample(scale, "fixed"))["p_folded"])
     pvalues = [
-        diagnosis.fit_discrete_laplace(sample(Fraction(7, 3), "fixed", 10**5, seed))
+        noise.fit_discrete_laplace(sample(Fraction(7, 3), "fixed", 10**5, seed))
         for seed in range(200)
     ]
     assert kstest([fit["p_folded"] for fit in pvalues], "uniform").pvalue > 1e-4
