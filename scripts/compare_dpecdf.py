@@ -13,7 +13,7 @@ from noiseaudit.published import dpecdf, numbers
 @click.option("--audit", required=True, type=click.Path(path_type=Path), help="audit.tsv.")
 @click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
 def compare_dpecdf(audit: Path, table: Path) -> None:
-    attacks = tables.read_table(audit, text=["attack", "subject", "verdict", "does"])
+    attacks = tables.read_table(audit)
     rows = dpecdf.compare_promises(attacks)
     tables.write_table(table, pd.DataFrame(rows, columns=numbers.COLUMNS))
 

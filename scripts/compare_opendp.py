@@ -31,9 +31,9 @@ def compare_opendp(
     table: Path,
 ) -> None:
     shown = numbers.read(printed)
-    wheels = tables.read_table(releases, text=["release"])
-    cascade = tables.read_table(layers, text=["variant", "entropy", "scale", "layer"])
-    times = tables.read_table(performance, text=["sampler"])
+    wheels = tables.read_table(releases)
+    cascade = tables.read_table(layers, text=["scale"])
+    times = tables.read_table(performance)
     compared = [
         *opendp.compare_layers(cascade, shown, alpha),
         *opendp.compare_release(wheels, release, scale, shown, alpha),

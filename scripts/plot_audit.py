@@ -12,7 +12,7 @@ from noiseaudit.figures import dpecdf, style
 @click.option("--table", required=True, type=click.Path(path_type=Path), help="audit.tsv.")
 @jobs.FIGURE
 def plot_audit(table: Path, figure: Path) -> None:
-    rows = tables.read_table(table, text=["attack", "subject", "neighbours", "verdict"])
+    rows = tables.read_table(table)
     style.save(dpecdf.attacks(rows), figure)
 
 

@@ -12,9 +12,7 @@ from noiseaudit.figures import comparison, style
 @click.option("--comparison", "compared", required=True, type=click.Path(path_type=Path))
 @jobs.FIGURE
 def plot_comparison(compared: Path, figure: Path) -> None:
-    rows = tables.read_table(
-        compared, text=["source", "location", "quantity", "verdict", "printed"]
-    )
+    rows = tables.read_table(compared)
     style.save(comparison.comparison(rows), figure)
 
 

@@ -12,7 +12,7 @@ from noiseaudit.figures import cascade, style
 @click.option("--layers", required=True, type=click.Path(path_type=Path), help="layers.tsv")
 @jobs.FIGURE
 def plot_diagnosis(layers: Path, figure: Path) -> None:
-    rows = tables.read_table(layers, text=["variant", "entropy", "scale", "layer", "verdict"])
+    rows = tables.read_table(layers, text=["scale"])
     style.save(cascade.diagnosis_overview(rows), figure)
 
 

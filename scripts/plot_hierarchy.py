@@ -13,7 +13,7 @@ from noiseaudit.figures import cascade, style
 @click.option("--scale", required=True, help="Of the traces to draw, as in the table.")
 @jobs.FIGURE
 def plot_hierarchy(layers: Path, scale: str, figure: Path) -> None:
-    rows = tables.read_table(layers, text=["variant", "entropy", "scale", "layer", "verdict"])
+    rows = tables.read_table(layers, text=["scale"])
     rows = tables.select(rows, scale=scale, entropy=rows["entropy"].iloc[0])
     style.save(cascade.hierarchy(rows), figure)
 

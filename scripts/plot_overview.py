@@ -13,7 +13,7 @@ from noiseaudit.figures import audits, style
 @jobs.FIGURE
 def plot_overview(verdicts: Path, figure: Path) -> None:
     columns = ["epsilon_low", "certified", "claimed", "detectable", "draws", "law_p"]
-    rows = tables.read_table(verdicts, text=["card", "subject", "verdict", "by"], numbers=columns)
+    rows = tables.read_table(verdicts, numbers=columns)
     style.save(audits.overview(rows), figure)
 
 

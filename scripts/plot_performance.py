@@ -15,8 +15,8 @@ from noiseaudit.figures import opendp, style
 @click.option("--growth", required=True, type=click.Path(path_type=Path), help="growth.tsv.")
 @jobs.FIGURE
 def plot_performance(performance: Path, growth: Path, figure: Path) -> None:
-    times = tables.read_table(performance, text=["sampler", "scale"])
-    grown = tables.read_table(growth, text=["sampler", "over", "scale"])
+    times = tables.read_table(performance, text=["scale"])
+    grown = tables.read_table(growth, text=["scale"])
     style.save(opendp.performance(times, grown), figure)
 
 

@@ -16,7 +16,7 @@ from noiseaudit.figures import opendp, style
 @click.option("--scale", required=True, type=float, help="Scale to draw.")
 @jobs.FIGURE
 def plot_plrv(plrv: Path, releases: tuple[str, ...], scale: float, figure: Path) -> None:
-    losses = tables.select(tables.read_table(plrv, text=["source"]), scale=scale)
+    losses = tables.select(tables.read_table(plrv), scale=scale)
     sources = [noise.cascade_name(variant) for variant in reference.VARIANTS]
     sources += [noise.source_name(release) for release in releases]
     shown = pd.concat([tables.select(losses, source=source) for source in sources])

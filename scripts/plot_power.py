@@ -14,7 +14,7 @@ from noiseaudit.figures import audits, style
 @jobs.FIGURE
 def plot_power(power: Path, alarms: Path, figure: Path) -> None:
     columns = ["alpha", "draws", "draws_tenth", "draws_median", "draws_ninth"]
-    found = tables.read_table(power, text=["specimen", "mechanism", "truth"], numbers=columns)
+    found = tables.read_table(power, numbers=columns)
     rates = tables.read_table(alarms, numbers=["alpha", "audits", "alarms"])
     style.save(audits.power(found, rates), figure)
 

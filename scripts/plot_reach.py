@@ -12,7 +12,7 @@ from noiseaudit.figures import reach, style
 @click.option("--reach", "table", required=True, type=click.Path(path_type=Path), help="reach.tsv.")
 @jobs.FIGURE
 def plot_reach(table: Path, figure: Path) -> None:
-    rows = tables.read_table(table, text=["mechanism", "call", "release", "measure", "verdict"])
+    rows = tables.read_table(table)
     style.save(reach.reach(rows), figure)
 
 

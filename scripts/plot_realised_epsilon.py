@@ -20,7 +20,7 @@ from noiseaudit.figures import opendp, style
 def plot_realised_epsilon(realised: Path, composition: Path, releases: Path, figure: Path) -> None:
     paid = tables.read_table(realised, numbers=["scale", "realised_epsilon", "realised_delta"])
     composed = tables.read_table(composition, numbers=["scale", "draws", "claimed_epsilon"])
-    wheels = tables.read_table(releases, text=["release", "verdict"])
+    wheels = tables.read_table(releases)
     style.save(opendp.realised_epsilon(paid, composed, wheels), figure)
 
 

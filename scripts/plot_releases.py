@@ -12,7 +12,7 @@ from noiseaudit.figures import opendp, style
 @click.option("--releases", required=True, type=click.Path(path_type=Path), help="releases.tsv.")
 @jobs.FIGURE
 def plot_releases(releases: Path, figure: Path) -> None:
-    rows = tables.read_table(releases, text=["release", "verdict"])
+    rows = tables.read_table(releases)
     style.save(opendp.releases(rows), figure)
 
 

@@ -12,7 +12,7 @@ from noiseaudit.figures import dpecdf, style
 @click.option("--table", required=True, type=click.Path(path_type=Path), help="utility.tsv.")
 @jobs.FIGURE
 def plot_utility(table: Path, figure: Path) -> None:
-    rows = tables.read_table(table, text=["column", "class", "over"])
+    rows = tables.read_table(table)
     style.save(dpecdf.errors(rows), figure)
 
 

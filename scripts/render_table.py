@@ -9,9 +9,6 @@ from jinja2 import Template
 
 from noiseaudit import files, jobs, tables
 
-TEXT = ("release", "printed")
-"""Columns that look like numbers and are none."""
-
 MOST_CHOICES = 12
 """Different words in a column up to which rows can be chosen by it."""
 
@@ -25,7 +22,7 @@ MOST_CHOICES = 12
 def render_table(
     table: Path, title: str, template: Path, columns: tuple[str, ...], page: Path
 ) -> None:
-    rows = tables.read_table(table, text=[name for name in TEXT if name in tables.header(table)])
+    rows = tables.read_table(table)
     shown = rows[list(columns)] if columns else rows
     made = Template(template.read_text(encoding="utf-8")).render(
         title=title,

@@ -15,9 +15,7 @@ COUNTS = ("epsilon", "alpha", "repeats", "seen", "seen_neighbour")
 @click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
 @click.argument("counts", nargs=-1, required=True, type=click.Path(path_type=Path))
 def tabulate_audit(counts: tuple[Path, ...], table: Path) -> None:
-    counted = pd.concat(
-        [tables.read_table(path, text=["attack", "subject"], numbers=COUNTS) for path in counts]
-    )
+    counted = pd.concat([tables.read_table(path, numbers=COUNTS) for path in counts])
     rows = [audit.row(one) for one in counted.itertuples(index=False)]
     tables.write_table(table, pd.DataFrame(rows))
 

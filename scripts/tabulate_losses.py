@@ -22,9 +22,7 @@ def tabulate_losses(
 ) -> None:
     shown = numbers.read(printed)
     shown = shown[~shown["location"].str.startswith("footnote")]
-    votes = pd.concat(
-        [tables.read_table(path, text=["mechanism"], numbers=COLUMNS) for path in counts]
-    )
+    votes = pd.concat([tables.read_table(path, numbers=COLUMNS) for path in counts])
     cells = votes.groupby(["mechanism", "epsilon", "dimension"], sort=False).sum().reset_index()
     losses = privacy_loss.tabulate(cells, repeats, alpha / len(cells))
     tables.write_table(table, dptext.beside_losses(losses, shown))

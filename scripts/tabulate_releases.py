@@ -15,7 +15,7 @@ from noiseaudit.cks20 import noise
 @click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 def tabulate_releases(paths: tuple[Path, ...], plrv: Path, alpha: float, table: Path) -> None:
-    losses = tables.read_table(plrv, text=["source"])
+    losses = tables.read_table(plrv)
     alpha_of_output = noise.SHARE * alpha / len(losses)
     rows = []
     for path in paths:

@@ -36,7 +36,7 @@ LONGEST_LINE = 8000
 def write_landing(
     claimed: Path, compared: Path, figure: Path, template: Path, page: Path, pins: tuple[Path, ...]
 ) -> None:
-    rows, shown = tables.read_table(claimed), tables.read_table(compared, text=["verdict"])
+    rows, shown = tables.read_table(claimed), tables.read_table(compared)
     text = jinja2.Template(template.read_text(encoding="utf-8")).render(
         studies=[
             study(source, rows, shown) for source in TITLES if (rows["source"] == source).any()

@@ -65,7 +65,7 @@ def imports(path: Path) -> set[str]:
 
 
 FLOORS = [
-    ["__version__", "verdicts"],
+    ["__version__", "columns", "verdicts"],
     ["entropy", "stats", "files", "schemas", "jobs", "_draw_from_wheel"],
     ["samplefiles", "tables", "wheels", "settings"],
     ["mechanisms", "releases", "cks20", "audit"],

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from noiseaudit import columns
 from noiseaudit.files import REMEDY, DamagedFile, first_line, replacing
 
 
@@ -38,30 +39,32 @@ def header(path: Path | str) -> list[str]:
 def read_table(
     path: Path | str, text: Iterable[str] = (), numbers: Iterable[str] = ()
 ) -> pd.DataFrame:
-    """Read a TSV table that has at least the columns named.
+    """Read a TSV table that has at least the columns it should have.
 
-    Those in ``text`` stay strings (``0.10`` is a release, say).
+    Of a table under ``results/`` those are known (`columns`), and which hold text; others can be named.
+    Those in ``text`` stay strings (``7/3`` is a scale, say).
 
     Raises
     ------
     DamagedFile
         If the file is missing, empty, cut short, or not a table with those columns.
     """
-    text = list(text)
+    path, text = Path(path), list(text)
+    known = columns.of(path.parent.name, path.stem)
     try:
-        table = _read_tsv(path, text)
+        table = _read_tsv(path, [*text, *columns.TEXT.intersection(known)])
     except FileNotFoundError as error:
         raise DamagedFile(f"{path}: no such file") from error
     except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError) as error:
         raise DamagedFile(f"{path}: not a TSV table ({first_line(error)})") from error
-    with Path(path).open("rb") as content:
+    with path.open("rb") as content:
         content.seek(-1, os.SEEK_END)
         whole = content.read() == b"\n"
     if not whole:
         raise DamagedFile(f"{path}: cut short (no end of line at its end); {REMEDY}")
-    missing = [name for name in [*text, *numbers] if name not in table.columns]
+    missing = [name for name in (*known, *text, *numbers) if name not in table.columns]
     if missing:
-        raise DamagedFile(f"{path}: column {', '.join(missing)} missing")
+        raise DamagedFile(f"{path}: column {', '.join(dict.fromkeys(missing))} missing")
     return table
 
 

@@ -49,7 +49,7 @@ class Trace:
         job = samplefiles.read_provenance(path)["job"]
         scale = Fraction(job["scale"])
         tally = layers.Tally.of(samplefiles.read_columns(path), scale, job["draws"])
-        rows = tables.read_table(table, text=["variant", "entropy", "scale", "layer", "verdict"])
+        rows = tables.read_table(table, text=["scale"])
         own = {name: job[name] for name in ("variant", "entropy", "scale")}
         return cls(job["variant"], scale, tally, tables.select(rows, **own, samples=job["draws"]))
 

@@ -50,7 +50,7 @@ LARGEST_DEVIATION = 4.0
 
 def read(path: Path) -> pd.DataFrame:
     """Printed numbers of one source; ``published`` holds them as text, as printed."""
-    return tables.read_table(path, text=["location", "published"])
+    return tables.read_table(path, text=["published"])
 
 
 _ABOUT = "≈"
