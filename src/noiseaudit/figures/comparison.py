@@ -48,6 +48,7 @@ def comparison(rows: pd.DataFrame) -> Figure:
     """
     places = list(rows.groupby(["source", "location"], sort=False))
     figure = Figure(figsize=(10.5, 1.6 + 0.36 * len(places)))
+    figure.get_layout_engine().set(rect=(0, 0, 0.9, 1))  # what is told beside the axes needs room
     ax = figure.subplots()
     heights, previous = [], None
     for (source, _), found in places:
@@ -73,7 +74,7 @@ def comparison(rows: pd.DataFrame) -> Figure:
     ax.set_xlabel("standard deviations from what is exactly expected (4 are allowed)")
     counts = rows["verdict"].map(kind_of).value_counts()
     ax.set_title(
-        f"{len(rows)} printed numbers: {counts.get(REPRODUCED, 0)} {REPRODUCED},"
+        f"{len(rows)} printed numbers and promises: {counts.get(REPRODUCED, 0)} {REPRODUCED},"
         f" {counts.get(CONSISTENT, 0)} {CONSISTENT}, {counts.get(DIFFERS, 0)} differ"
     )
     ax.plot([], [], "o", markerfacecolor="none", color=style.GREY, markersize=5, label="printed")
