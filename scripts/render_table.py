@@ -44,7 +44,9 @@ def described(place: int, column: pd.Series) -> dict:
 def cell(value: object) -> dict:
     """What is shown, to five digits, and the number that rows are sorted by."""
     if isinstance(value, float):
-        return {"shown": "" if isnan(value) else f"{value:.5g}", "sort": value}
+        if isnan(value):
+            return {"shown": "", "sort": None}
+        return {"shown": f"{value:.5g}", "sort": repr(value).replace("inf", "Infinity")}
     number = isinstance(value, int) and not isinstance(value, bool)
     return {"shown": str(value), "sort": value if number else None}
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate
 
-from noiseaudit import _draw_from_wheel, entropy, tables
+from noiseaudit import _draw_from_wheel, entropy, stats, tables
 from noiseaudit.cks20 import gaussian, kernels, reach
 from noiseaudit.verdicts import NOTHING, VIOLATES, WRONG_LAW
 
@@ -84,7 +84,7 @@ def test_bounds_of_the_two_coins_fail_as_rarely_as_stated(x):
     """
     alpha, draws = 0.1, 5000
     seen, shifted, p, q = nested(x, draws, 20_000, 17)
-    low, high = reach.binomial_bounds(seen, shifted, draws, alpha)
+    low, high = stats.binomial_bounds(seen, shifted, draws, alpha)
     for rate in (np.mean(low > p), np.mean(high < q)):
         assert alpha / 3 < rate < alpha + 4 * (alpha / 20_000) ** 0.5
 

@@ -220,3 +220,15 @@ def test_intervals_of_many_trials_are_the_normal_ones(trials):
 def test_more_trials_than_quantiles_have_digits_for_are_refused():
     with pytest.raises(ValueError, match=r"^trials: 1000000000001 found, at most 10\^12 expected$"):
         stats.clopper_pearson(5, stats.MOST_TRIALS + 1, 0.05)
+
+
+@pytest.mark.parametrize("trials", [2 * 10**8, 10**9, stats.MOST_TRIALS])
+@pytest.mark.parametrize("successes", [999, 1000, 1001])
+def test_bounds_of_a_thousand_successes_are_those_of_a_poisson_count(successes, trials):
+    """And mirrored; there scipy's own quantile was twice the right one."""
+    low, high = chi2.ppf(5e-9, 2 * successes) / 2, chi2.isf(5e-9, 2 * successes + 2) / 2
+    found = stats.clopper_pearson(successes, trials, 1e-8)
+    assert [found.low * trials, found.high * trials] == pytest.approx([low, high], rel=1e-5)
+    mirrored = stats.clopper_pearson(trials - successes, trials, 1e-8)
+    assert (1 - mirrored.high) * trials == pytest.approx(low, rel=1e-3)
+    assert (1 - mirrored.low) * trials == pytest.approx(high, rel=1e-3)

@@ -1,9 +1,9 @@
 """The process that draws from one OpenDP wheel: started by `noiseaudit.releases.draw`.
 
-It imports nothing of noiseaudit, so that the wheel meets an interpreter like its users'. Reads one
-JSON argument and fails with one line. Its ``task`` is ``version`` (writes the version that answers),
-``draw`` (writes little-endian 64-bit integers) or ``time`` (for each number of draws on a line of
-standard input, writes the seconds that they took).
+It imports nothing of noiseaudit, so that the wheel meets an interpreter like its users', but for
+scikit-learn. Reads one JSON argument and fails with one line. Its ``task`` is ``version`` (writes the
+version that answers), ``draw`` (writes little-endian 64-bit integers) or ``time`` (for each number of
+draws on a line of standard input, writes the seconds that they took).
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ carries an exact (Clopper–Pearson) interval.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -341,9 +341,51 @@ def clopper_pearson(
         raise ValueError(
             f"successes: {successes} of {trials} found, 0 to n of n ≥ 1 trials expected"
         )
-    low = np.where(k > 0, scipy.special.betaincinv(k, n - k + 1, alpha / 2), 0.0)
-    high = np.where(k < n, scipy.special.betainccinv(k + 1, n - k, alpha / 2), 1.0)
+    low, high = binomial_bounds(k, k, n, alpha / 2)
     return Interval(low[()], high[()])
+
+
+def binomial_bounds(
+    lower: np.ndarray, upper: np.ndarray, n: np.ndarray, alpha: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds from below by ``lower`` successes and from above by ``upper``, each with error alpha.
+
+    As `clopper_pearson`, but of expected counts too, which are no integers.
+
+    Raises
+    ------
+    ArithmeticError
+        If a quantile cannot be found.
+    """
+    special = scipy.special
+    k, m = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
+    some, most = np.maximum(k, _TINY), np.maximum(n - m, _TINY)
+    low = _quantile(special.betaincinv, special.betainc, some, n - k + 1, alpha)
+    high = _quantile(special.betainccinv, special.betaincc, m + 1, most, alpha)
+    return np.where(k > 0, low, 0.0), np.where(m < n, high, 1.0)
+
+
+_TINY = 1e-300
+"""In place of no success at all, whose quantile is not asked for."""
+
+_OFF = 0.2
+"""How far, as a share of it, a quantile's probability may be from the one asked for: a bound near 1
+rounds, and beyond 10^10 trials digits get lost; none of that moves a bound by a ten thousandth."""
+
+
+def _quantile(
+    inverse: Callable, forward: Callable, a: np.ndarray, b: np.ndarray, p: float
+) -> np.ndarray:
+    """A beta law's quantile, looked at again: scipy's is wrong where a parameter is 1000 exactly."""
+    a, b = np.broadcast_arrays(a, b)
+    x = np.array(inverse(a, b, p))
+    for _ in range(2):
+        inside = (a > _TINY) & (b > _TINY) & (x < 1 - 1e-15)
+        off = inside & ~(np.abs(forward(a, b, x) - p) <= _OFF * p)
+        if not off.any():
+            return x
+        x[off] = inverse(a[off] * (1 - 1e-13), b[off] * (1 - 1e-13), p)
+    raise ArithmeticError(f"beta quantile of {a[off][0]:g}, {b[off][0]:g} at {p:g}: not found")
 
 
 def alarm_rates(alphas: Sequence[float], alarms: np.ndarray, trials: int) -> dict[str, np.ndarray]:

@@ -200,10 +200,11 @@ def page(label, title, columns="", caption=None):
     return {"label": label, "title": title, "columns": columns.split(), "caption": caption}
 
 
-def command_line(inputs):
-    """Options that hand files to a script: --trace a.parquet, and each of several."""
+def options(wildcards, input):
+    """Options that hand a rule's named inputs to its script: --trace a.parquet, and each of several."""
     return " ".join(
         f"--{name.replace('_', '-')} {path}"
-        for name, paths in inputs.items()
+        for name, paths in input.items()
+        if name not in ("script", "modules")
         for path in ([paths] if isinstance(paths, str) else paths)
     )

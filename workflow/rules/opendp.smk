@@ -200,7 +200,7 @@ rule draw_release:
     input:
         # What is drawn again gives other draws: only what decides them may cause that, not what stores them.
         script=ancient("scripts/draw_release.py"),
-        process="src/noiseaudit/_draw_from_wheel.py",
+        decides=["src/noiseaudit/_draw_from_wheel.py", "src/noiseaudit/releases.py"],
         site="resources/opendp/{release}",
     output:
         samples=SAMPLE,
@@ -307,8 +307,8 @@ rule tabulate_releases:
 rule draw_reach:
     """Draw from the mechanisms of one release, and count."""
     input:
-        script=ancient("scripts/draw_reach.py"),  # as of draw_release
-        process="src/noiseaudit/_draw_from_wheel.py",
+        script="scripts/draw_reach.py",  # which counts, too
+        decides=["src/noiseaudit/_draw_from_wheel.py", "src/noiseaudit/releases.py"],
         site="resources/opendp/{release}",
     output:
         counts=REACHED,

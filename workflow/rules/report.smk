@@ -22,7 +22,7 @@ for place, shown in FIGURES.items():
         conda:
             "../../environment.yml"
         params:
-            files=command_line(shown["inputs"]),
+            files=options,
             options=shown["options"],
         shell:
             "python {input.script} {params.files} {params.options} --figure {output.png} --log {log}"

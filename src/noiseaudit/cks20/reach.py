@@ -94,21 +94,8 @@ def certified_rho(seen: float, shifted: float, draws: int, alpha: float) -> np.n
     alpha/2. To post-process outputs into "in S or not" costs nothing, so the Rényi divergence of the two
     coins, which grows as the bounds part, is at most ``a·rho`` at every order a.
     """
-    low, high = binomial_bounds(seen, shifted, draws, alpha / 2)
+    low, high = stats.binomial_bounds(seen, shifted, draws, alpha / 2)
     return np.where(high < low, _rho_of_coins(low, np.minimum(high, low)), 0.0)
-
-
-def binomial_bounds(
-    seen: float, shifted: float, draws: int, alpha: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Of one probability from below and of another from above, each with error alpha.
-
-    As `stats.clopper_pearson`, but of expected counts too, which are no integers.
-    """
-    seen, shifted = np.asarray(seen, dtype=float), np.asarray(shifted, dtype=float)
-    low = special.betaincinv(np.maximum(seen, 1e-300), draws - seen + 1, alpha)
-    high = special.betainccinv(shifted + 1, np.maximum(draws - shifted, 1e-300), alpha)
-    return low, high
 
 
 def _rho_of_coins(p: np.ndarray, q: np.ndarray) -> np.ndarray:

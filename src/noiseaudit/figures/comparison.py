@@ -88,6 +88,9 @@ def _draw_deviations(ax: Axes, y: float, rows: pd.DataFrame) -> None:
     spread = 0.1 * np.cos(np.pi * np.arange(len(rows)))
     printed = rows["deviation_sigma"].to_numpy(dtype=float)
     ours = rows["our_deviation_sigma"].to_numpy(dtype=float)
+    for beyond, marker in ((printed > _WIDEST, ">"), (printed < -_WIDEST, "<")):
+        ends = np.full(int(beyond.sum()), np.copysign(0.98 * _WIDEST, 1 if marker == ">" else -1))
+        ax.plot(ends, y - 0.14 + spread[beyond], marker, color=style.VERMILION, markersize=5)
     ax.plot(printed, y - 0.14 + spread, "o", markerfacecolor="none", color=style.GREY,
             markersize=4.5, markeredgewidth=0.8)  # fmt: skip
     ax.plot(ours, y + 0.2 + spread, "o", color=style.BLUE, markersize=2.6)
