@@ -55,7 +55,7 @@ report: all ## one offline HTML page with every figure and table
 gallery: all ## copy figures, notebooks and the main tables into docs/, for who runs nothing
 	@cp figures/*.png figures/*/*.png docs/gallery/
 	@cp results/notebooks/*.ipynb docs/notebooks/
-	@cp results/comparison.tsv results/claims.tsv results/opendp/releases.tsv results/opendp/reach.tsv \
+	@cp results/comparison.tsv results/claims.tsv results/opendp/releases.tsv results/opendp/reach.tsv results/opendp/layers.tsv \
 	  results/audits/verdicts.tsv results/dpecdf/audit.tsv docs/tables/
 	@echo "make: docs/gallery, docs/notebooks and docs/tables refreshed"
 

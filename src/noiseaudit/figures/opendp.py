@@ -383,8 +383,8 @@ def performance(times: pd.DataFrame, growth: pd.DataFrame) -> Figure:
         s, colour = rows["scale"].astype(float), _colour_of_sampler(sampler)
         right.plot(s, rows["bytes_per_draw"], "o-", color=colour, markersize=4)
         right.annotate(
-            f"read by {reader}", (s.iloc[0], rows["bytes_per_draw"].iloc[0]), xytext=(0, rise),
-            textcoords="offset points", color=colour,
+            f"read by {reader}", (s.iloc[-1], rows["bytes_per_draw"].iloc[-1]), xytext=(0, rise),
+            textcoords="offset points", color=colour, ha="right",
         )  # fmt: skip
     needed = over_scale.drop_duplicates("scale")
     s = needed["scale"].astype(float)
