@@ -155,3 +155,36 @@ def test_a_notebook_opens_alone_with_its_formulas(browser, finished, name):
     wait_until(lambda: all(done and width for done, width, _ in browser.execute_script(IMAGES)))
     assert requested(browser) == set()
     assert complaints(browser) == []
+
+
+def test_a_table_can_be_sorted_filtered_and_searched(browser, finished):
+    opened(browser, finished.folder / "results/comparison.html")
+    total = len(visible(browser))
+    assert total > 250
+    heads = browser.find_elements("css selector", "th button")
+    names = [head.text for head in heads]
+    place = names.index("ours")
+    for order in (sorted, lambda values: sorted(values, reverse=True)):
+        heads[place].click()
+        column = [row[place] for row in visible(browser)]
+        numbers = [float(cell) for cell in column if cell]
+        assert numbers == order(numbers)
+        assert column[len(numbers) :] == [""] * (total - len(numbers))
+    browser.find_element("id", "search").send_keys("geometric_fast mean_z")
+    assert {row[names.index("quantity")] for row in visible(browser)} == {
+        "geometric_fast mean_z, faulty cascade"
+    }
+    browser.find_element("id", "search").clear()
+    browser.find_element("id", "search").send_keys(" ")
+    browser.find_element("xpath", "//select/option[. = 'dpecdf']").click()
+    assert len(visible(browser)) == 4
+    assert requested(browser) == set()
+    assert complaints(browser) == []
+
+
+def visible(browser) -> list[list[str]]:
+    """The cells of the rows that are shown, from the top."""
+    rows = "[...document.querySelectorAll('tbody tr')].filter(row => !row.hidden)"
+    return browser.execute_script(
+        f"return {rows}.map(row => [...row.cells].map(cell => cell.textContent))"
+    )
