@@ -202,9 +202,9 @@ def grown(
                 samplers[inversion.VARIANT] = inverted(s, CASCADE_DRAWS, seed)
                 used[inversion.VARIANT] = bytes_inverted(s, CASCADE_DRAWS, seed)
             samplers[NUMPY] = numpy_geometrics(s, CASCADE_DRAWS, seed)
-            extra = {"over": "scale", "scale": str(s), "entropy_bytes": entropy_bytes(s)}
-            grown_rows = _growth_rows(samplers, rounds, extra)
-            rows.append(grown_rows.assign(bytes_per_draw=grown_rows["sampler"].map(used)))
+            timed = _growth_rows(samplers, rounds, {"over": "scale", "scale": str(s)})
+            read = timed["sampler"].map(used)
+            rows.append(timed.assign(bytes_per_draw=read, entropy_bytes=entropy_bytes(s)))
     for share in GROWTH_SHARES:
         samplers = {"cascade fixed": compiled("fixed", scale, round(share * draws), seed)}
         rows.append(_growth_rows(samplers, rounds, {"over": "draws", "scale": str(scale)}))

@@ -223,7 +223,8 @@ FROM_SAMPLES = {"tabulate_plrv", "tabulate_releases", *FROM_RELEASES}
 FROM_SAMPLES |= plots("artifacts", "scale_and_source", "bin_width", "plrv")
 FROM_LAYERS = {"compare_opendp", "claims_opendp", *JOINED, *CLAIMED}
 FROM_LAYERS |= plots(*CASCADE_PLOTS) - plots("taylor_bracket")
-FROM_TRACES = {"tabulate_layers", *FROM_LAYERS, *FROM_SAMPLES} - plots("bin_width")
+FROM_TRACES = {"tabulate_layers", *FROM_LAYERS, *FROM_SAMPLES}
+FROM_TRACES -= plots("bin_width", "artifacts")
 ALL_PLOTS = plots(
     *DPTEXT_PLOTS, *CASCADE_PLOTS, *OPENDP_PLOTS, *DPECDF_PLOTS, "comparison", "reach"
 )

@@ -274,7 +274,7 @@ CELL = {"mechanism": "adept", "epsilon": 1.0, "dimension": 32, "loss": 5.1, "z_e
 @pytest.mark.parametrize(
     ("change", "verdict"),
     [
-        ({}, "reproduced"),
+        ({}, "consistent with the exact model"),
         ({"z_published": 5.0}, "differs: the printed number is +5.0 sigma"),
         ({"z_exact": -6.0}, "differs: ours is -6.0 sigma"),
         ({"z_exact": float("nan")}, "differs: ours is +nan sigma"),

@@ -93,7 +93,9 @@ def test_a_package_that_does_not_import_is_told_in_its_row(broken):
     (row,) = (broken / "table.tsv").read_text().splitlines()[1:]
     assert UNJUDGED in row
     assert "cannot be imported (ImportError: made for another Python)" in row
-    drawn = script("plot_practice", "--figure", "all.png", "verdict.json", folder=broken)
+    drawn = script(
+        "plot_practice", "--verdict", "verdict.json", "--figure", "all.png", folder=broken
+    )
     assert drawn.returncode == 0, drawn.stderr
 
 

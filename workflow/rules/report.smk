@@ -16,7 +16,7 @@ for place, shown in FIGURES.items():
         output:
             **drawing(place, shown["label"]),
         log:
-            f"logs/plot_{figure_name}.log",
+            str(Path("logs", place).with_name(f"plot_{figure_name}.log")),
         group:
             "review"
         conda:
@@ -47,7 +47,7 @@ for place, shown in PAGES.items():
                 labels={"figure": shown["label"]},
             ),
         log:
-            f"logs/render_{table_name}.log",
+            str(Path("logs", place).with_name(f"render_{table_name}.log")),
         group:
             "review"
         conda:
