@@ -7,7 +7,7 @@ import click
 import numpy as np
 import pandas as pd
 
-from noiseaudit import entropy, jobs, stats, tables, verdicts
+from noiseaudit import entropy, jobs, stats, tables
 from noiseaudit.audit import cards, examination, subjects
 
 ALPHAS = (0.1, 0.01)
@@ -42,8 +42,7 @@ def is_flagged(specimen: object, module: dict, alpha: float, draws: int, seed: i
     (setting,) = cards.of(specimen.card | {"draws": draws}, Path.cwd(), "specimen").settings()
     draw = module[specimen.draw]
     subject = subjects.Callback(draw, specimen.neighbours, specimen.arguments)
-    found = examination.examine(setting, subject, alpha, seed)
-    return found.verdict in (verdicts.VIOLATES, verdicts.WRONG_LAW) or bool(found.unsafe)
+    return examination.is_alarmed(setting, subject, alpha, seed)
 
 
 if __name__ == "__main__":

@@ -382,11 +382,11 @@ def test_tables_follow_the_umask(tmp_path, umask, mode):
 
 def test_numba_without_its_compiler_is_named(tmp_path):
     run = HERE.process(
-        "draw_trace", "--variant", "fixed", "--entropy", "pcg64", "--scale", 10, "--draws", 10,
+        "draw_traces", "--variant", "fixed", "--entropy", "pcg64", "--scale", 10, "--draws", 10,
         "--seed", 1, "--samples", tmp_path / "x.parquet", NUMBA_DISABLE_JIT="1",
     )  # fmt: skip
-    assert one_line(run, "draw_trace") == (
-        "draw_trace: NUMBA_DISABLE_JIT: set, but the kernels are made by the compiler; unset it"
+    assert one_line(run, "draw_traces") == (
+        "draw_traces: NUMBA_DISABLE_JIT: set, but the kernels are made by the compiler; unset it"
     )
 
 

@@ -258,7 +258,7 @@ ALL_PLOTS = plots(
             "src/noiseaudit/cks20/accounting.py",
             plots("realised_epsilon") | {"tabulate_composition", *REVIEWS},
         ),
-        ("scripts/draw_trace.py", {"draw_trace"} | FROM_TRACES),
+        ("scripts/draw_traces.py", {"draw_traces"} | FROM_TRACES),
         (
             "src/noiseaudit/published/dptext.py",
             {"tabulate_losses"} | FROM_LOSSES,

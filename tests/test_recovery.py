@@ -132,8 +132,8 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(spare, temporary):
     run = alone(spare, f"{temporary}mount -t tmpfs -o size=300k none results", TRACE)
     assert run.returncode != 0
     assert run.stdout == ""
-    (line,) = [line for line in run.stderr.splitlines() if line.startswith("draw_trace: ")]
-    assert line == f"draw_trace: {TRACE} cannot be written: No space left on device"
+    (line,) = [line for line in run.stderr.splitlines() if line.startswith("draw_traces: ")]
+    assert line == f"draw_traces: {TRACE} cannot be written: No space left on device"
     assert "Traceback" not in run.stderr
 
 

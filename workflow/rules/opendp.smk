@@ -41,7 +41,7 @@ TRACES = expand(
     TRACE,
     variant=VARIANTS,
     entropy=TRACED["entropies"],
-    scale=list(TRACE_SCALES),
+    scale=TRACE_SCALES,
     draws=TRACED["draws"],
 )
 
@@ -110,7 +110,7 @@ RELEASE_FIGURES = {
             TRACE,
             variant="faulty",
             entropy=TRACED["entropies"][0],
-            scale=list(TRACE_SCALES),
+            scale=TRACE_SCALES,
             draws=TRACED["draws"],
         ),
         sourced=expand(
@@ -159,6 +159,19 @@ OPENDP_PAGES = {
         "release scale verdict samples mean_z variance chi2 dof expected_chi2 expected_chi2_sd p_pooled"
         " p_folded claimed_epsilon realised_epsilon_exact realised_epsilon_low detectable_epsilon",
     ),
+    "opendp/layers": page(
+        "table: layers",
+        "Every layer of every trace against its exact law",
+        "variant entropy scale layer verdict samples mean theory_mean mean_z expected_mean_z chi2 dof"
+        " expected_chi2 expected_chi2_sd p_pooled published_mean_z published_chi2",
+        caption="diagnosis",
+    ),
+    "opendp/reach": page(
+        "table: reach",
+        "How far the fault reaches: mechanisms and releases",
+        "mechanism call release scale draws verdict measure claimed exact certified draws_needed chi2"
+        " dof p expected_chi2 deviation detectable_deviation",
+    ),
 }
 
 # What needs no wheel.
@@ -168,6 +181,7 @@ OPENDP = [
         "results/opendp/{name}.tsv",
         name=["layers", DEEP_TABLE, "realised_privacy", "composition", "false_alarms"],
     ),
+    "results/opendp/layers.html",
 ]
 
 if RELEASES:
@@ -176,7 +190,7 @@ if RELEASES:
         *expand(
             "results/opendp/{name}.tsv", name=["releases", "reach", "plrv", "performance", "growth"]
         ),
-        "results/opendp/releases.html",
+        *expand("results/opendp/{name}.html", name=["releases", "reach"]),
         *expand(
             "results/notebooks/{name}.{format}",
             name=["opendp", "realised_privacy"],
@@ -226,24 +240,25 @@ use rule draw_release as draw_centred with:
         batch=config["opendp"]["batch"],
 
 
-rule draw_trace:
-    """Trace one variant of the cascade on one entropy source at one scale."""
+rule draw_traces:
+    """Trace one variant of the cascade on one entropy source, at each scale."""
     input:
-        script="scripts/draw_trace.py",
-        modules=modules("scripts/draw_trace.py"),
+        script="scripts/draw_traces.py",
+        modules=modules("scripts/draw_traces.py"),
     output:
-        samples=TRACE,
+        samples=expand(TRACE, scale=TRACE_SCALES, allow_missing=True),
     log:
-        "logs/opendp/trace_{variant}_{entropy}_scale-{scale}_draws-{draws}.log",
+        "logs/opendp/trace_{variant}_{entropy}_draws-{draws}.log",
     conda:
         "../../environment.yml"
     params:
         trace="--variant {variant} --entropy {entropy} --draws {draws}",
-        scale=lambda wildcards: TRACE_SCALES[wildcards.scale],
+        scales=[f"--scale {scale}" for scale in TRACE_SCALES.values()],
+        samples=lambda wildcards, output: [f"--samples {path}" for path in output.samples],
         seed=config["seed"],
     shell:
-        "python {input.script} {params.trace} --scale {params.scale} --seed {params.seed}"
-        " --samples {output.samples} --log {log}"
+        "python {input.script} {params.trace} {params.scales} --seed {params.seed}"
+        " {params.samples} --log {log}"
 
 
 rule count_draws:

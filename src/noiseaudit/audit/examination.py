@@ -200,12 +200,7 @@ class Examination:
 
     def verdict(self, seconds: float, cut_short: str = "", said: str = "") -> Verdict:
         """What was found, with all that shows it; ``said`` are the words of an exception."""
-        setting, claim = self.setting, self.setting.claim
-        paid = (
-            paper.paid(setting.law, claim, setting.left, setting.right, self.width)
-            if setting.law and claim
-            else None
-        )
+        setting, claim, paid = self.setting, self.setting.claim, self._paid()
         bounds = {question: self.wagers.certified(question) for question in wagering.QUESTIONS}
         broken = self._ordered(paid, bounds)
         question = next((q for q in broken if q in wagering.QUESTIONS), views.VALUES)
@@ -244,6 +239,20 @@ class Examination:
             **found,
         )
         return self._unjudged(verdict, said) or verdict
+
+    def _paid(self) -> float | None:
+        """What the stated law pays on paper, in the claim's parameter."""
+        setting = self.setting
+        if not (setting.law and setting.claim):
+            return None
+        return paper.paid(setting.law, setting.claim, setting.left, setting.right, self.width)
+
+    def is_alarmed(self) -> bool:
+        """Whether the verdict, with all that shows it left out, is that something is wrong."""
+        paid = self._paid()
+        breaks = paid is not None and not paper.keeps(paid, self.setting.claim)
+        found = self.broken or self.wrong or breaks
+        return bool((found and not self._only_fails) or (self.fresh and self.fresh.unsafe))
 
     def _ordered(self, paid: float | None, bounds: dict[str, float]) -> list[str]:
         """What breaks the claim, what says most first."""
@@ -430,17 +439,9 @@ def examine(
     """
     started = time.monotonic()
     under_way = Examination(setting, alpha, seed, subject.ordered)
-    stream = Stream(subject, stream_seed(setting, seed), setting.draws)
-    others = other_seeds(setting, seed)
     cut_short = ""
     try:
-        for sides in stream:
-            under_way.add(sides)
-            progress(len(sides[0]))
-            if under_way.fresh is None and under_way.draws == len(sides[0]):
-                under_way.noted(fresh(subject, sides[0], others, alpha * PARTS["fresh"]))
-            if under_way.is_over:
-                break
+        _ask_all(under_way, subject, progress, fresh)
     except OutOfTime as error:
         cut_short = str(error)
     except Unjudgeable as error:
@@ -452,6 +453,42 @@ def examine(
     under_way.end()
     found = under_way.verdict(time.monotonic() - started, cut_short, subject.said)
     return replace(found, versions=versions(subject), digests=digests(setting))
+
+
+def _ask_all(
+    under_way: Examination,
+    subject: Subject,
+    progress: Callable[[int], object] = lambda made: None,
+    fresh: Callable[..., Freshness | None] = freshness.examine,
+) -> None:
+    setting, alpha, seed = under_way.setting, under_way.alpha, under_way.seed
+    others = other_seeds(setting, seed)
+    for sides in Stream(subject, stream_seed(setting, seed), setting.draws):
+        under_way.add(sides)
+        progress(len(sides[0]))
+        if under_way.fresh is None and under_way.draws == len(sides[0]):
+            under_way.noted(fresh(subject, sides[0], others, alpha * PARTS["fresh"]))
+        if under_way.is_over:
+            break
+
+
+def is_alarmed(setting: Setting, subject: Subject, alpha: float, seed: int) -> bool:
+    """Whether an audit calls the noise wrong or unsafe: `examine` without what it shows.
+
+    Parameters
+    ----------
+    setting, subject, alpha, seed
+        As for `examine`.
+
+    Raises
+    ------
+    Unjudgeable, SubjectError
+        If the subject does not answer.
+    """
+    under_way = Examination(setting, alpha, seed, subject.ordered)
+    _ask_all(under_way, subject)
+    under_way.end()
+    return under_way.is_alarmed()
 
 
 def found_after(setting: Setting, subject: Subject, alpha: float, seed: int) -> int | None:

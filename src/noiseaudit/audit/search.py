@@ -8,7 +8,7 @@ these rankings. They are ranked on one half of the past and judged on the other,
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,26 +62,24 @@ class Choice:
     merit: float
 
 
-Ranking = Callable[[np.ndarray, np.ndarray], np.ndarray]
-"""``ranking(likelier, other)``: the cells in order, from their counts on either side."""
-
-
 @dataclass(frozen=True)
 class Ranked:
-    """A ranking of a view's cells, and how often its heads came in the half that it was not made from.
+    """Rankings of a view's cells, and how often their heads came in the half that they do not come from.
 
     Attributes
     ----------
-    counts : array, shape (2, cells)
-        Of both halves; the side on which events are looked for that are likelier there comes first.
-    came : array, shape (2, heads)
+    seen : array, shape (seen,)
+        The cells that came at all.
+    counts : array, shape (2, seen)
+        Theirs in both halves; first comes the side that events are looked for to be likelier on.
+    came : array, shape (2, rankings, heads)
         Of the heads at `_HEADS`, on these sides.
     pairs : float
         In how many pairs.
     """
 
     view: View
-    ranking: Ranking
+    seen: np.ndarray
     counts: np.ndarray
     came: np.ndarray
     pairs: float
@@ -91,8 +89,10 @@ class Aim(ABC):
     """What an event is chosen for."""
 
     @abstractmethod
-    def merits(self, p: np.ndarray, q: np.ndarray, pairs: float, caution: float) -> np.ndarray:
-        """How good events are that came at these rates in so many pairs, less some caution."""
+    def merits(
+        self, p: np.ndarray, q: np.ndarray, pairs: np.ndarray, caution: np.ndarray
+    ) -> np.ndarray:
+        """How good events are that came at these rates in so many pairs, less caution, elementwise."""
 
     @abstractmethod
     def is_promising(self, choice: Choice) -> bool:
@@ -109,7 +109,9 @@ class Refute(Aim):
 
     claim: Claim
 
-    def merits(self, p: np.ndarray, q: np.ndarray, pairs: float, caution: float) -> np.ndarray:
+    def merits(
+        self, p: np.ndarray, q: np.ndarray, pairs: np.ndarray, caution: np.ndarray
+    ) -> np.ndarray:
         lines = self.claim.lines(self.claim.parameter)
         line = np.argmax(betting.speed(p[:, None], q[:, None], *lines), axis=1)
         factor, delta = np.exp(lines[0][line]), lines[1][line]
@@ -135,7 +137,9 @@ class Bound(Aim):
     claim: Claim
     draws: int
 
-    def merits(self, p: np.ndarray, q: np.ndarray, pairs: float, caution: float) -> np.ndarray:
+    def merits(
+        self, p: np.ndarray, q: np.ndarray, pairs: np.ndarray, caution: np.ndarray
+    ) -> np.ndarray:
         epsilons, deltas = self.claim.lines(self.claim.parameter)
         delta = float(deltas[0]) if epsilons.size == 1 else 0.0
         low = p - delta - caution * np.sqrt((p + 1 / pairs) / pairs)
@@ -169,70 +173,71 @@ _REACH = 6.0
 
 def survey(tallies: Sequence[Tally]) -> list[list[Ranked]]:
     """All rankings, for events likelier on the left and on the right: what any aim chooses from."""
-    return [[ranked for tally in tallies for ranked in _ranked(tally, side)] for side in (0, 1)]
+    past = [tally for tally in tallies if tally.halves[:, 0].any(axis=1).all()]
+    return [[_ranked(tally, side) for tally in past] for side in (0, 1)]
 
 
-def _ranked(tally: Tally, side: int) -> Iterator[Ranked]:
+def _ranked(tally: Tally, side: int) -> Ranked:
     halves = tally.halves[:, ::-1] if side else tally.halves
-    pairs = halves[:, 0].sum(axis=1)
-    if not pairs.all():
-        return
-    total = halves.sum(axis=0)
-    for ranking in _rankings(tally.view):
-        came = np.zeros((2, _HEADS.size))
-        for half in (0, 1):
-            order = ranking(*halves[half])
-            order = order[total[:, order].any(axis=0)]
-            heads = _heads(halves[half], order, _HEADS)
-            came += np.cumsum(halves[1 - half][:, order], axis=1)[:, heads - 1]
-        yield Ranked(tally.view, ranking, total, came, float(pairs.sum()))
+    seen = np.flatnonzero(halves.any(axis=(0, 1)))
+    halves = halves[..., seen]
+    came = 0
+    for half in (0, 1):
+        orders = _orders(tally.view, *halves[half])
+        heads = _heads(halves[half], orders, _HEADS)
+        reached = np.cumsum(halves[1 - half][:, orders], axis=2)
+        came += np.take_along_axis(reached, heads[None] - 1, axis=2)
+    return Ranked(tally.view, seen, halves.sum(axis=0), came, float(halves[:, 0].sum()))
 
 
 def wager(surveyed: Sequence[Sequence[Ranked]], aim: Aim) -> list[Choice | None]:
     """The events to bet on: one likelier on the left, one likelier on the right, both, or none."""
-    choices = [_choose(rankings, aim) for rankings in surveyed]
+    choices = [_choose(ranked, aim) for ranked in surveyed]
     choices = [c if c and aim.is_promising(c) else None for c in choices]
     best = max(filter(None, choices), key=lambda choice: choice.merit, default=None)
     return [c if c and (c is best or aim.takes(c, best)) else None for c in choices]
 
 
-def _choose(rankings: Iterable[Ranked], aim: Aim) -> Choice | None:
+def _choose(surveyed: Sequence[Ranked], aim: Aim) -> Choice | None:
     """The event of greatest merit; None without a past."""
-    found = [(*_best_head(ranked, aim), ranked) for ranked in rankings]
-    if not found:
+    if not surveyed:
         return None
-    merit, share, best = max(found, key=lambda candidate: candidate[0])
-    order = best.ranking(*best.counts)
-    order = order[best.counts[:, order].any(axis=0)]
-    members = np.zeros(best.view.cells, dtype=bool)
-    members[order[: _heads(best.counts, order, np.array([share]))[0]]] = True
-    rate, other = (float(counts[members].sum() / counts.sum()) for counts in best.counts)
-    event = Event(best.view.describe(members), rate, other)
-    return Choice(best.view, members, event, merit)
-
-
-def _best_head(ranked: Ranked, aim: Aim) -> tuple[float, float]:
-    """The greatest merit of a head, and the share of all outputs that it holds."""
-    n = ranked.pairs
+    sizes = [ranked.came[0].size for ranked in surveyed]
+    pairs = np.repeat([ranked.pairs for ranked in surveyed], sizes)
+    caution = np.repeat([ranked.view.caution for ranked in surveyed], sizes)
+    inside, outside = (
+        np.concatenate([ranked.came[side].ravel() for ranked in surveyed]) for side in (0, 1)
+    )
     # An event not seen on the other side may still come there.
-    p, q = ranked.came[0] / n, (ranked.came[1] + 1) / n
-    merits = aim.merits(p, q, n, ranked.view.caution)
+    merits = aim.merits(inside / pairs, (outside + 1) / pairs, pairs, caution)
     top = int(np.argmax(merits))
-    return float(merits[top]), float(_HEADS[top])
+    which = int(np.searchsorted(np.cumsum(sizes), top, side="right"))
+    best = surveyed[which]
+    ranking, share = divmod(top - sum(sizes[:which]), _HEADS.size)
+    order = _orders(best.view, *best.counts)[ranking]
+    head = order[: _heads(best.counts, order[None], _HEADS[[share]])[0, 0]]
+    members = np.zeros(best.view.cells, dtype=bool)
+    members[best.seen[head]] = True
+    rate, other = (float(counts[head].sum() / counts.sum()) for counts in best.counts)
+    event = Event(best.view.describe(members), rate, other)
+    return Choice(best.view, members, event, float(merits[top]))
 
 
-def _heads(counts: np.ndarray, order: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """How many cells of an order hold at least these shares of all outputs."""
-    reached = np.cumsum(counts[:, order].sum(axis=0)) / max(counts.sum(), 1)
-    return np.minimum(np.searchsorted(reached, shares * (1 - 1e-12)) + 1, order.size)
+def _heads(counts: np.ndarray, orders: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """How many cells of each order hold at least these shares of all outputs, ``(orders, shares)``."""
+    reached = np.cumsum(counts.sum(axis=0)[orders], axis=1) / max(counts.sum(), 1)
+    found = [np.searchsorted(shares_of, shares * (1 - 1e-12)) for shares_of in reached]
+    return np.minimum(np.array(found) + 1, orders.shape[1])
 
 
-def _rankings(view: View) -> Iterator[Ranking]:
-    for shrinkage in SHRINKAGES:
-        yield lambda one, other, m=shrinkage: np.argsort(-(one + m) / (other + m), kind="stable")
-    if view.ordered:
-        yield lambda one, _: np.arange(one.size)
-        yield lambda one, _: np.arange(one.size)[::-1]
+def _orders(view: View, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The rankings of cells from their counts on the likelier side and the other, a row each."""
+    drawn = np.array(SHRINKAGES)[:, None]
+    orders = np.argsort(-(one + drawn) / (other + drawn), axis=1, kind="stable")
+    if not view.ordered:
+        return orders
+    place = np.arange(one.size)
+    return np.vstack([orders, place, place[::-1]])
 
 
 def period(tally: Tally, centre: int, claim: Claim) -> Residues | None:
