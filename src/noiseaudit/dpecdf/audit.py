@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from math import inf, nan
 from typing import Any, Protocol
@@ -27,20 +27,22 @@ Data = np.ndarray
 """A column, shape (n,), or a table, shape (n, columns)."""
 
 
+@dataclass(frozen=True)
+class Use:
+    """How a class is used: with which public bounds (None: it takes them from the data), and noise."""
+
+    bins: int = 2
+    bounds: tuple[float, float] | None = (0.0, 2.0)
+    default_noise: bool = False
+
+
 class Subject(Protocol):
     """A class under attack: releases a column again and again."""
 
     name: str
     epsilon: float
 
-    def releases(
-        self,
-        data: Data,
-        seed: int,
-        bins: int,
-        bounds: tuple[float, float] | None,
-        default_noise: bool,
-    ) -> Iterator[Any]:
+    def releases(self, data: Data, use: Use, seed: int) -> Iterator[Any]:
         """Fitted ECDFs of the same data, without end."""
 
 
@@ -52,27 +54,19 @@ class Original:
     ecdf_class: type
     epsilon: float
 
-    def releases(
-        self,
-        data: Data,
-        seed: int,
-        bins: int,
-        bounds: tuple[float, float] | None,
-        default_noise: bool,
-    ) -> Iterator[Any]:
+    def releases(self, data: Data, use: Use, seed: int) -> Iterator[Any]:
         generator = entropy.generator(seed, "dpecdf", "audit")
-        rng = None if default_noise else generator
+        rng = None if use.default_noise else generator
+
+        def unfitted(_: str, epsilon: float) -> Any:  # noqa: ANN401
+            return self.ecdf_class(epsilon, use.bins, bounds=use.bounds)
+
         if data.ndim == 1:
             while True:
-                yield _fitted(self.ecdf_class(self.epsilon, bins, bounds=bounds), data, rng)
+                yield _fitted(unfitted("", self.epsilon), data, rng)
         frame = {str(place): column for place, column in enumerate(data.T)}
         while True:
-            yield fit_columns(
-                frame,
-                self.epsilon,
-                lambda _, share: self.ecdf_class(share, bins, bounds=bounds),
-                rng,
-            )
+            yield fit_columns(frame, self.epsilon, unfitted, rng)
 
 
 def _fitted(ecdf: Any, data: Data, rng: np.random.Generator | None) -> Any:  # noqa: ANN401
@@ -90,27 +84,23 @@ class Hardened:
     epsilon: float
     name: str = "hardened"
 
-    def releases(
-        self,
-        data: Data,
-        seed: int,
-        bins: int,
-        bounds: tuple[float, float] | None,
-        default_noise: bool,
-    ) -> Iterator[Any]:
+    def releases(self, data: Data, use: Use, seed: int) -> Iterator[Any]:
         # Its default noise is the operating system's, which no seed and no other user repeats.
-        source = None if default_noise else entropy.byte_source("pcg64", seed, "dpecdf", "audit")
+        source = (
+            None if use.default_noise else entropy.byte_source("pcg64", seed, "dpecdf", "audit")
+        )
         if data.ndim == 1:
-            ecdf = HardenedEcdf(self.epsilon, bounds, bins, source)
+            ecdf = HardenedEcdf(self.epsilon, use.bounds, use.bins, source)
             while True:
                 yield ecdf.fit(data)
         frame = {str(place): column for place, column in enumerate(data.T)}
-        unfitted = {
-            name: HardenedEcdf(self.epsilon / len(frame), bounds, bins, source) for name in frame
-        }
+        share = self.epsilon / len(frame)
+        unfitted = {name: HardenedEcdf(share, use.bounds, use.bins, source) for name in frame}
         while True:
             yield fit_columns(frame, self.epsilon, lambda name, _: unfitted[name])
 
+
+_BASE = np.full(20, 1.5)
 
 A_LOSS, SOMETHING_ELSE, NO_PROMISE = "a loss", "something else", "nothing"
 
@@ -121,48 +111,46 @@ class Attack:
 
     Attributes
     ----------
-    neighbours : str
-        How they differ.
     promise : str
         What the original's text says of it.
     does : str
         What its code does.
     remedy : str
         What to do about it.
-    claimed, claimed_hardened : float
-        The loss that either class's text allows, in units of epsilon; NaN where no loss is at stake.
-    implied : float
-        The loss that the event would have if the code did what the text says of values outside.
-    exact, exact_hardened : float
-        The exact loss of the event, in units of epsilon, of either class; NaN where the event is
-        impossible on both data sets, or comes by chance and loses less than is claimed.
-    one, other : array
-        The data sets; of the event, ``ln P(one)/P(other)`` is estimated.
     event : callable
         ``event(released, own)``: whether an attacker sees it in what was released; ``own`` is what the
         attacker gets from the class with the first data set and its default noise.
-    default_noise : bool
-        Whether the class is used with its default noise.
+    neighbours : str
+        How the data sets differ.
+    one, other : array
+        The data sets; of the event, ``ln P(one)/P(other)`` is estimated.
+    use : Use
+        Of the class.
+    claimed, claimed_hardened : float
+        The loss that either class's text allows, in units of epsilon; NaN where no loss is at stake.
+    exact, exact_hardened : float
+        The exact loss of the event, in units of epsilon, of either class; NaN where the event is
+        impossible on both data sets, or comes by chance and loses less than is claimed.
+    implied : float
+        The loss that the event would have if the code did what the text says of values outside.
     promised : str
         What the original's text promises here: `A_LOSS`, `SOMETHING_ELSE` or, where it warns or says
         nothing, `NO_PROMISE`.
     """
 
     name: str
-    neighbours: str
     promise: str
     does: str
     remedy: str
-    claimed: float
-    claimed_hardened: float
-    exact: float
-    exact_hardened: float
-    one: Data
-    other: Data
     event: Callable[[Any, Any], bool]
-    bins: int = 2
-    bounds: tuple[float, float] | None = (0.0, 2.0)
-    default_noise: bool = False
+    neighbours: str = "one row added"
+    one: Data = field(default_factory=lambda: _BASE)
+    other: Data = field(default_factory=lambda: np.append(_BASE, 0.5))
+    use: Use = field(default_factory=Use)
+    claimed: float = 1.0
+    claimed_hardened: float = 1.0
+    exact: float = inf
+    exact_hardened: float = nan
     implied: float = -inf
     promised: str = A_LOSS
 
@@ -210,8 +198,6 @@ def _is_the_attackers_own(released: Any, own: Any) -> bool:  # noqa: ANN401
 
 _CROWD = 1000
 
-_BASE = np.full(20, 1.5)
-
 _UNIT = np.linspace(0, 1, 100)
 
 _ATOMS = np.array([0.0, 0.0, *np.ones(18)])
@@ -219,78 +205,49 @@ _ATOMS = np.array([0.0, 0.0, *np.ones(18)])
 ATTACKS = (
     Attack(
         name="public bounds",
-        neighbours="one row added",
         promise="pure epsilon-DP with public bounds",
         does="keeps it from two rows on, with a generator of secret entropy",
         remedy="none needed",
-        claimed=1.0,
-        claimed_hardened=1.0,
         exact=1.0,
         exact_hardened=1.0,
-        one=_BASE,
-        other=np.append(_BASE, 0.5),
         event=_first_bin_empty,
     ),
     Attack(
         name="default generator",
-        neighbours="one row added",
         promise="strictly pure epsilon-DP with public bounds; no word on generators",
         does="seeds its default generator with 0, as its package's own encoder uses it: no noise at all",
         remedy="give a generator of secret entropy",
-        claimed=1.0,
-        claimed_hardened=1.0,
-        exact=inf,
-        exact_hardened=nan,
-        one=_BASE,
-        other=np.append(_BASE, 0.5),
         event=_is_the_attackers_own,
-        default_noise=True,
+        use=Use(default_noise=True),
     ),
     Attack(
         name="derived bounds",
-        neighbours="one row added",
         promise="strict given the support; it warns that the range reveals sample information",
         does="takes the ends of the grid from the data, as it warns: one far row shows",
         remedy="give public bounds",
-        claimed=1.0,
-        claimed_hardened=1.0,
-        exact=inf,
-        exact_hardened=nan,
         one=np.append(_UNIT, 100.0),
         other=_UNIT,
         event=_wide,
-        bounds=None,
+        use=Use(bounds=None),
         promised=NO_PROMISE,
     ),
     Attack(
         name="count in the report",
-        neighbours="one row added",
         promise="a summary of the column's privacy state",
         does="reports the exact number of rows",
         remedy="do not publish n",
-        claimed=1.0,
-        claimed_hardened=1.0,
-        exact=inf,
-        exact_hardened=nan,
-        one=_BASE,
-        other=np.append(_BASE, 0.5),
         event=_counts_itself,
         promised=NO_PROMISE,
     ),
     Attack(
         name="extremes",
-        neighbours="one row added",
         promise="the grid is trimmed to quantiles, so that exact extremes are not published",
         does="publishes a range from which the quantiles follow; where values repeat they are extremes",
         remedy="give public bounds",
-        claimed=1.0,
-        claimed_hardened=1.0,
-        exact=inf,
-        exact_hardened=nan,
         one=_ATOMS,
         other=_ATOMS[1:],
         event=_tells_the_smallest_value,
-        bounds=None,
+        use=Use(bounds=None),
         promised=SOMETHING_ELSE,
     ),
     Attack(
@@ -299,10 +256,6 @@ ATTACKS = (
         promise="pure epsilon-DP with public bounds, whatever the data",
         does="refuses fewer than two rows: the refusal itself tells",
         remedy="use it where two rows or more are public knowledge",
-        claimed=1.0,
-        claimed_hardened=1.0,
-        exact=inf,
-        exact_hardened=nan,
         one=_BASE[:1],
         other=_BASE[:2],
         event=_refused,
@@ -313,25 +266,20 @@ ATTACKS = (
         promise="speaks of rows added or removed only",
         does="pays up to 2 epsilon where a row is replaced: one removed, one added",
         remedy="ask for half the epsilon where rows are replaced",
-        claimed=1.0,
         claimed_hardened=2.0,
         exact=2.0,
         exact_hardened=2.0,
         one=np.append(np.full(_CROWD, 2.5), 0.5),
         other=np.append(np.full(_CROWD, 2.5), 1.5),
         event=_moved,
-        bins=3,
-        bounds=(0.0, 3.0),
+        use=Use(3, (0.0, 3.0)),
         promised=NO_PROMISE,
     ),
     Attack(
         name="two columns",
-        neighbours="one row added",
         promise="columns split the budget and compose",
         does="keeps it, split by our fit_columns: half the epsilon each, the whole together",
         remedy="none needed",
-        claimed=1.0,
-        claimed_hardened=1.0,
         exact=1.0,
         exact_hardened=1.0,
         one=np.full((20, 2), 1.5),
@@ -348,7 +296,6 @@ ATTACKS = (
         claimed_hardened=50.0,
         exact=0.0,
         exact_hardened=50.0,
-        one=_BASE,
         other=np.append(_BASE, np.full(50, -5.0)),
         event=_first_bin_empty,
         implied=50.0,
@@ -419,9 +366,8 @@ def looks(attack: Attack, subject: Subject, repeats: int, seed: int) -> Iterator
 
 def _events(attack: Attack, subject: Subject, data: Data, seed: int) -> Iterator[bool]:
     """Whether the event was seen, release by release."""
-    configuration = (seed, attack.bins, attack.bounds, attack.default_noise)
-    released = subject.releases(data, *configuration)
-    attackers = subject.releases(attack.one, *configuration) if attack.default_noise else None
+    released = subject.releases(data, attack.use, seed)
+    attackers = subject.releases(attack.one, attack.use, seed) if attack.use.default_noise else None
     while True:
         yield bool(attack.event(next(released), attackers and next(attackers)))
 
