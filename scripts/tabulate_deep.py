@@ -35,10 +35,9 @@ def summarise(job: tuple[str, str, str, int], parts: pd.DataFrame, alpha: float)
         parts["x"].to_numpy(), parts["count"].to_numpy(), noise.window_cutoff(s, draws)
     )
     sample = noise.Sample(noise.cascade_name(variant), law_of(variant), s, histogram)
-    alpha_of_output = noise.SHARE * alpha / (2 * histogram.cutoff)
-    losses = noise.neighbour_losses(sample, alpha_of_output)
+    (losses,) = noise.neighbour_losses([sample], alpha)
     named = {"variant": variant, "entropy": entropy, "scale": scale, "samples": draws}
-    return named | noise.summarise(sample, losses, alpha, alpha_of_output)
+    return named | noise.summarise(sample, losses, alpha)
 
 
 def law_of(variant: str) -> str:

@@ -15,15 +15,7 @@ from noiseaudit.cks20 import noise
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 def tabulate_plrv(paths: tuple[Path, ...], alpha: float, table: Path) -> None:
     samples = [noise.Sample.read(path) for path in paths]
-    rows = sum(2 * sample.histogram.cutoff for sample in samples)
-    alpha_of_row = noise.SHARE * alpha / rows
-    parts = []
-    for sample in samples:
-        losses = noise.neighbour_losses(sample, alpha_of_row)
-        losses.insert(0, "source", sample.source)
-        losses.insert(1, "scale", float(sample.scale))
-        parts.append(losses)
-    tables.write_table(table, pd.concat(parts))
+    tables.write_table(table, pd.concat(noise.neighbour_losses(samples, alpha)))
 
 
 if __name__ == "__main__":

@@ -16,12 +16,11 @@ from noiseaudit.cks20 import noise
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 def tabulate_releases(paths: tuple[Path, ...], plrv: Path, alpha: float, table: Path) -> None:
     losses = tables.read_table(plrv)
-    alpha_of_output = noise.SHARE * alpha / len(losses)
     rows = []
     for path in paths:
         job, sample = samplefiles.read_provenance(path)["job"], noise.Sample.read(path)
         own = tables.select(losses, source=sample.source, scale=job["scale"])
-        summary = noise.summarise(sample, own, alpha / len(paths), alpha_of_output)
+        summary = noise.summarise(sample, own, alpha / len(paths))
         named = {"release": job["release"], "scale": job["scale"], "samples": job["draws"]}
         rows.append(named | summary)
     tables.write_table(table, pd.DataFrame(rows))

@@ -27,8 +27,8 @@ _COLUMNS = {
     ),
     "opendp/releases": (
         "release scale samples mean variance mean_z chi2 dof p chi2_pooled dof_pooled p_pooled "
-        "claimed_epsilon realised_epsilon_exact realised_epsilon_low verdict realised_x "
-        "realised_epsilon detectable_epsilon outside_3sigma chi2_folded dof_folded p_folded "
+        "claimed_epsilon realised_epsilon_exact realised_epsilon_low verdict worst_x "
+        "worst_x_loss detectable_epsilon outside_3sigma chi2_folded dof_folded p_folded "
         "expected_chi2 expected_chi2_sd expected_variance expected_variance_sd event_size "
         "event_epsilon event_epsilon_low event_epsilon_high event_detectable spike spike_excess "
         "spike_excess_low spike_excess_high spike_excess_exact"
@@ -40,7 +40,8 @@ _COLUMNS = {
         "expected_variance_sd"
     ),
     "opendp/plrv": (
-        "source scale x count_x count_next loss loss_low loss_high exact_loss bound within_3sigma"
+        "source scale x count_x count_next loss loss_low loss_high exact_loss bound "
+        "within_3sigma alpha"
     ),
     "opendp/performance": (
         "sampler batch draws microseconds_per_draw standard_error ratio_to_first "
@@ -66,7 +67,7 @@ _COLUMNS = {
     "opendp/deep_draws": (
         "variant entropy scale samples mean variance mean_z chi2 dof p chi2_pooled dof_pooled "
         "p_pooled claimed_epsilon realised_epsilon_exact realised_epsilon_low verdict "
-        "realised_x realised_epsilon detectable_epsilon outside_3sigma chi2_folded dof_folded "
+        "worst_x worst_x_loss detectable_epsilon outside_3sigma chi2_folded dof_folded "
         "p_folded expected_chi2 expected_chi2_sd expected_variance expected_variance_sd "
         "event_size event_epsilon event_epsilon_low event_epsilon_high event_detectable spike "
         "spike_excess spike_excess_low spike_excess_high spike_excess_exact"

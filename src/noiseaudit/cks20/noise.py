@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor, log
@@ -229,21 +230,29 @@ def enumerable_law(scale: Fraction, variant: str) -> exact.PeriodicLaw | None:
     return exact.discrete_laplace(scale, variant)
 
 
-def neighbour_losses(sample: Sample, alpha: float) -> pd.DataFrame:
-    """Privacy loss ``ln P(x)/P(x+1)`` of each output of the window, beside the claimed ``±1/s``.
+def neighbour_losses(samples: Sequence[Sample], alpha: float) -> list[pd.DataFrame]:
+    """Privacy loss ``ln P(x)/P(x+1)`` of each output of each sample, beside the claimed ``±1/s``.
 
     Parameters
     ----------
+    samples : sequence of Sample
+        All of a table.
     alpha : float
-        Error probability of each interval: the table's, shared among all of its rows.
+        Error probability of the table, a `SHARE` of which all outputs share equally.
 
     Returns
     -------
-    DataFrame
-        ``x count_x count_next loss loss_low loss_high exact_loss bound within_3sigma``, a row for each of
-        the ``2·cutoff`` neighbouring pairs. A loss is outside 3σ where even three standard errors
-        (delta method) toward zero leave it beyond the bound.
+    list of DataFrame
+        One for each sample: ``source scale x count_x count_next loss loss_low loss_high exact_loss bound
+        within_3sigma alpha``, a row for each of the ``2·cutoff`` neighbouring pairs. A loss is outside 3σ
+        where even three standard errors (delta method) toward zero leave it beyond the bound; ``alpha``
+        is the error probability of the row's interval.
     """
+    own = SHARE * alpha / sum(2 * sample.histogram.cutoff for sample in samples)
+    return [_losses(sample, own) for sample in samples]
+
+
+def _losses(sample: Sample, alpha: float) -> pd.DataFrame:
     x = sample.x[:-1]
     counts, counts_next = sample.histogram.window[:-1], sample.histogram.window[1:]
     loss = stats.neighbour_loss(counts, counts_next, alpha)
@@ -253,6 +262,8 @@ def neighbour_losses(sample: Sample, alpha: float) -> pd.DataFrame:
         outside = np.abs(loss.estimate) - _SIGMA_BAND * loss_sd(counts, counts_next) > bound
     return pd.DataFrame(
         {
+            "source": sample.source,
+            "scale": float(sample.scale),
             "x": x,
             "count_x": counts,
             "count_next": counts_next,
@@ -262,6 +273,7 @@ def neighbour_losses(sample: Sample, alpha: float) -> pd.DataFrame:
             "exact_loss": np.nan if law is None else law.losses(x),
             "bound": bound,
             "within_3sigma": ~outside,
+            "alpha": alpha,
         }
     )
 
@@ -272,9 +284,7 @@ def loss_sd(counts: np.ndarray, counts_next: np.ndarray) -> np.ndarray:
         return np.sqrt(1 / np.asarray(counts) + 1 / np.asarray(counts_next))
 
 
-def summarise(
-    sample: Sample, losses: pd.DataFrame, alpha: float, alpha_output: float
-) -> dict[str, float | str]:
+def summarise(sample: Sample, losses: pd.DataFrame, alpha: float) -> dict[str, float | str]:
     """A sample's row of ``results/opendp/releases.tsv``, but for its name and scale.
 
     Parameters
@@ -284,16 +294,14 @@ def summarise(
         The sample's rows of ``plrv.tsv``; their bounds are certified for the whole table.
     alpha : float
         Error probability of this sample; its tests, event and spike have a `SHARE` of it each.
-    alpha_output : float
-        Error probability of each bound in ``losses``.
 
     Returns
     -------
     dict
         The tests of `fit_discrete_laplace`, then ``claimed_epsilon``, ``realised_epsilon_exact`` (of the
         variant's law), ``realised_epsilon_low`` (certified from the draws: the best of all outputs
-        and the telling event), ``verdict``, ``realised_x`` (the output that certifies most, or the
-        best counted if none certifies anything), ``realised_epsilon`` (the estimate there),
+        and the telling event), ``verdict``, ``worst_x`` (the output that certifies most, or the best
+        counted if none certifies anything), ``worst_x_loss`` (the estimate there),
         ``detectable_epsilon`` (the smallest estimate, there or at the event, that would have been
         certified as a violation), ``outside_3sigma`` (outputs beyond the bound), then the folded
         chi-square and the exact moments of ``chi2`` and of the variance, then `loss_at_event` and
@@ -309,7 +317,7 @@ def summarise(
     event = loss_at_event(sample, SHARE * alpha)
     certified = float(np.nanmax([low[worst], event["event_epsilon_low"]]))
     detectable = [
-        float(stats.detectable_loss(total.max(), claimed, alpha_output)),
+        float(stats.detectable_loss(total.max(), claimed, losses["alpha"][worst])),
         event["event_detectable"],
     ]
     return {
@@ -318,8 +326,8 @@ def summarise(
         "realised_epsilon_exact": np.nan if law is None else law.realised_epsilon(),
         "realised_epsilon_low": certified,
         "verdict": judge([fit["p_pooled"], extra["p_folded"]], claimed, certified, SHARE * alpha),
-        "realised_x": losses["x"][worst],
-        "realised_epsilon": abs(losses["loss"][worst]),
+        "worst_x": losses["x"][worst],
+        "worst_x_loss": abs(losses["loss"][worst]),
         "detectable_epsilon": float(np.nanmin(detectable)),
         "outside_3sigma": int((~losses["within_3sigma"]).sum()),
         **extra,
