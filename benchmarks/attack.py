@@ -78,7 +78,7 @@ def growth(draws: pd.Series, values: pd.Series) -> float:
 @click.option("--repeats", "sizes", required=True, multiple=True, type=click.IntRange(min=1))
 @click.option("--rounds", required=True, type=click.IntRange(min=2), help="Of each size.")
 @click.option("--seed", required=True, type=int)
-@click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
+@click.option("--table", required=True, type=jobs.PATH, help="TSV to write.")
 def benchmark_attack(
     dimensions: tuple[int, ...], sizes: tuple[int, ...], rounds: int, seed: int, table: Path
 ) -> None:

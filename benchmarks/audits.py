@@ -25,7 +25,7 @@ HEALTHY = ("public bounds", "row replaced", "two columns")
 @click.option("--audits", required=True, type=click.IntRange(min=1), help="How many.")
 @click.option("--repeats", required=True, type=click.IntRange(min=1), help="Of each data set.")
 @click.option("--seed", required=True, type=int)
-@click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
+@click.option("--table", required=True, type=jobs.PATH, help="TSV to write.")
 def benchmark_audits(audits: int, repeats: int, seed: int, table: Path) -> None:
     attacks = [each for each in audit.ATTACKS if each.name in HEALTHY]
     subjects = (audit.Original("DPEcdf", DPEcdf, EPSILON), audit.Hardened(EPSILON))

@@ -23,13 +23,13 @@ _NOISES = 200
 
 
 @click.command(help=__doc__)
-@click.option("--site", required=True, type=click.Path(path_type=Path), help="Where synthpriv is.")
+@click.option("--site", required=True, type=jobs.PATH, help="Where synthpriv is.")
 @click.option("--release", required=True, help="Version of synthpriv that must be there.")
 @click.option("--rows", required=True, type=click.IntRange(min=2), help="Of the column.")
 @click.option("--bins", required=True, type=click.IntRange(min=2))
 @click.option("--rounds", required=True, type=click.IntRange(min=2))
 @click.option("--seed", required=True, type=int)
-@click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
+@click.option("--table", required=True, type=jobs.PATH, help="TSV to write.")
 def benchmark_ecdf(
     site: Path, release: str, rows: int, bins: int, rounds: int, seed: int, table: Path
 ) -> None:

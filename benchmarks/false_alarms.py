@@ -36,7 +36,7 @@ def alarms(trace: int, draws: int, seed: int) -> np.ndarray:
 @click.option("--traces", required=True, type=click.IntRange(min=1), help="How many.")
 @click.option("--draws", required=True, type=click.IntRange(min=1), help="Of each trace.")
 @click.option("--seed", required=True, type=int)
-@click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
+@click.option("--table", required=True, type=jobs.PATH, help="TSV to write.")
 def count_false_alarms(traces: int, draws: int, seed: int, table: Path) -> None:
     found = np.zeros(len(ALPHAS), dtype=np.int64)
     with jobs.progress(traces, "false alarms", "trace") as bar:

@@ -112,7 +112,7 @@ def entropy_bytes(scale: Fraction) -> float:
     "--release",
     "sites",
     multiple=True,
-    type=(str, click.Path(path_type=Path)),
+    type=(str, jobs.PATH),
     help="A version and where it stands; may be repeated. The first is what ratios refer to.",
 )
 @click.option("--scale", required=True, help="A rational.")
@@ -120,8 +120,8 @@ def entropy_bytes(scale: Fraction) -> float:
 @click.option("--draws", required=True, type=click.IntRange(min=50), help="Of a wheel in a round.")
 @click.option("--rounds", required=True, type=click.IntRange(min=2))
 @click.option("--seed", required=True, type=int)
-@click.option("--performance", required=True, type=click.Path(path_type=Path), help="TSV to write.")
-@click.option("--growth", required=True, type=click.Path(path_type=Path), help="TSV to write.")
+@click.option("--performance", required=True, type=jobs.PATH, help="TSV to write.")
+@click.option("--growth", required=True, type=jobs.PATH, help="TSV to write.")
 def benchmark_samplers(
     sites: tuple[tuple[str, Path], ...],
     scale: str,

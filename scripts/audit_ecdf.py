@@ -13,7 +13,7 @@ HARDENED = "hardened"
 
 @click.command(help=__doc__)
 @click.option("--subject", required=True, type=click.Choice(["original", HARDENED]))
-@click.option("--site", type=click.Path(path_type=Path), help="Where synthpriv stands.")
+@click.option("--site", type=jobs.PATH, help="Where synthpriv stands.")
 @click.option("--release", help="Version of synthpriv that must be there.")
 @click.option("--epsilon", required=True, type=float, help="Claimed by the class.")
 @click.option(
@@ -23,7 +23,7 @@ HARDENED = "hardened"
     "--alpha", required=True, type=jobs.PROBABILITY, help="Error of all attacks together."
 )
 @click.option("--seed", required=True, type=int)
-@click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
+@click.option("--table", required=True, type=jobs.PATH, help="TSV to write.")
 def audit_ecdf(
     subject: str,
     site: Path | None,

@@ -10,11 +10,11 @@ from noiseaudit.dpecdf import agreement, original
 
 
 @click.command(help=__doc__)
-@click.option("--site", required=True, type=click.Path(path_type=Path), help="Where synthpriv is.")
+@click.option("--site", required=True, type=jobs.PATH, help="Where synthpriv is.")
 @click.option("--release", required=True, help="Version of synthpriv that must be there.")
 @click.option("--configurations", required=True, type=click.IntRange(min=1), help="How many.")
 @click.option("--seed", required=True, type=int)
-@click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
+@click.option("--table", required=True, type=jobs.PATH, help="TSV to write.")
 def compare_classes(site: Path, release: str, configurations: int, seed: int, table: Path) -> None:
     genuine, rows = original.load(site, release), []
     with jobs.progress(configurations, "agreement", "configuration") as bar:

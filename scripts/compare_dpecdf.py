@@ -10,8 +10,8 @@ from noiseaudit.published import dpecdf, numbers
 
 
 @click.command(help=__doc__)
-@click.option("--audit", required=True, type=click.Path(path_type=Path), help="audit.tsv.")
-@click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
+@click.option("--audit", required=True, type=jobs.PATH, help="audit.tsv.")
+@click.option("--table", required=True, type=jobs.PATH, help="TSV to write.")
 def compare_dpecdf(audit: Path, table: Path) -> None:
     attacks = tables.read_table(audit)
     rows = dpecdf.compare_promises(attacks)

@@ -10,10 +10,10 @@ from noiseaudit.published import dptext, numbers
 
 
 @click.command(help=__doc__)
-@click.option("--losses", required=True, type=click.Path(path_type=Path), help="losses.tsv")
-@click.option("--repeatability", required=True, type=click.Path(path_type=Path))
-@click.option("--published", "printed", required=True, type=click.Path(path_type=Path))
-@click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
+@click.option("--losses", required=True, type=jobs.PATH, help="losses.tsv")
+@click.option("--repeatability", required=True, type=jobs.PATH)
+@click.option("--published", "printed", required=True, type=jobs.PATH)
+@click.option("--table", required=True, type=jobs.PATH, help="TSV to write.")
 def compare_dptext(losses: Path, repeatability: Path, printed: Path, table: Path) -> None:
     shown = numbers.read(printed)
     keys = ["mechanism", "epsilon", "dimension"]

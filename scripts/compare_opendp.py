@@ -10,15 +10,15 @@ from noiseaudit.published import numbers, opendp
 
 
 @click.command(help=__doc__)
-@click.option("--releases", required=True, type=click.Path(path_type=Path), help="releases.tsv.")
-@click.option("--layers", required=True, type=click.Path(path_type=Path), help="layers.tsv.")
-@click.option("--performance", required=True, type=click.Path(path_type=Path))
-@click.option("--published", "printed", required=True, type=click.Path(path_type=Path))
+@click.option("--releases", required=True, type=jobs.PATH, help="releases.tsv.")
+@click.option("--layers", required=True, type=jobs.PATH, help="layers.tsv.")
+@click.option("--performance", required=True, type=jobs.PATH)
+@click.option("--published", "printed", required=True, type=jobs.PATH)
 @click.option("--release", required=True, help="The release that stands for the paper's original.")
 @click.option("--corrected", required=True, help="The one that stands for its local correction.")
 @click.option("--scale", required=True, type=float, help="The scale to compare.")
 @click.option("--alpha", required=True, type=jobs.PROBABILITY, help="Error of the whole table.")
-@click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
+@click.option("--table", required=True, type=jobs.PATH, help="TSV to write.")
 def compare_opendp(
     releases: Path,
     layers: Path,

@@ -14,13 +14,13 @@ ALPHAS = (0.1, 0.01)
 
 
 @click.command(help=__doc__)
-@click.option("--specimens", required=True, type=click.Path(path_type=Path), help="Their module.")
+@click.option("--specimens", required=True, type=jobs.PATH, help="Their module.")
 @click.option(
     "--audits", required=True, type=click.IntRange(min=1), help="How many, at each alpha."
 )
 @click.option("--draws", required=True, type=click.IntRange(min=1), help="Of each side.")
 @click.option("--seed", required=True, type=int)
-@click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
+@click.option("--table", required=True, type=jobs.PATH, help="TSV to write.")
 def count_audit_alarms(specimens: Path, audits: int, draws: int, seed: int, table: Path) -> None:
     module = runpy.run_path(str(specimens))
     healthy = [one for one in module["SPECIMENS"] if one.in_alarms]

@@ -25,7 +25,7 @@ REACH = 60
 @click.option("--part", required=True, type=int, help="Which part, from 1 on.")
 @click.option("--parts", required=True, type=click.IntRange(min=1), help="How many there are.")
 @click.option("--seed", required=True, type=int, help="Master seed; unused by the source os.")
-@click.option("--counts", required=True, type=click.Path(path_type=Path), help="TSV to write.")
+@click.option("--counts", required=True, type=jobs.PATH, help="TSV to write.")
 def count_draws(
     variant: str,
     source: str,

@@ -16,7 +16,7 @@ from noiseaudit import attack, jobs, mechanisms, tables
 @click.option("--seed", required=True, type=int, help="Master seed.")
 @click.option("--part", default=1, show_default=True, help="Which part of the shards to run,")
 @click.option("--parts", default=1, show_default=True, help="of how many.")
-@click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
+@click.option("--table", required=True, type=jobs.PATH, help="TSV to write.")
 def count_votes(
     name: str,
     dimensions: tuple[int, ...],

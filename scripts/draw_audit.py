@@ -9,13 +9,13 @@ from noiseaudit.audit import cards, opening, processes, recording
 
 
 @click.command(help=__doc__)
-@click.option("--card", required=True, type=click.Path(path_type=Path), help="YAML.")
+@click.option("--card", required=True, type=jobs.PATH, help="YAML.")
 @click.option("--setting", "place", required=True, type=click.IntRange(min=0), help="Its place.")
 @click.option("--draws", required=True, type=click.IntRange(min=1), help="Of each side, at most.")
 @click.option("--seconds", required=True, type=float, help="That drawing may take.")
 @click.option("--alpha", required=True, type=jobs.PROBABILITY, help="Error of the card's audits.")
 @click.option("--seed", required=True, type=int, help="Master seed.")
-@click.option("--samples", required=True, type=click.Path(path_type=Path), help="Parquet to write.")
+@click.option("--samples", required=True, type=jobs.PATH, help="Parquet to write.")
 def draw_audit(
     card: Path, place: int, draws: int, seconds: float, alpha: float, seed: int, samples: Path
 ) -> None:

@@ -11,12 +11,12 @@ from noiseaudit import jobs, releases, samplefiles
 
 @click.command(help=__doc__)
 @click.option("--release", required=True, help="Version of opendp that must answer.")
-@click.option("--site", required=True, type=click.Path(path_type=Path), help="Where it stands.")
+@click.option("--site", required=True, type=jobs.PATH, help="Where it stands.")
 @click.option("--scale", required=True, type=float, help="Scale of the noise.")
 @click.option("--draws", required=True, type=int, help="How many.")
 @click.option("--batch", default=10_000, show_default=True, help="How many a call.")
 @click.option("--centre", default=0, show_default=True, help="The value that noise is added to.")
-@click.option("--samples", required=True, type=click.Path(path_type=Path), help="Parquet to write.")
+@click.option("--samples", required=True, type=jobs.PATH, help="Parquet to write.")
 def draw_release(
     release: str, site: Path, scale: float, draws: int, batch: int, centre: int, samples: Path
 ) -> None:

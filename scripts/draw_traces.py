@@ -24,7 +24,7 @@ BATCH = 100_000
     "--samples",
     required=True,
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=jobs.PATH,
     help="Parquet to write, one for each scale.",
 )
 def draw_traces(

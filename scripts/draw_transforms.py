@@ -11,7 +11,7 @@ from noiseaudit import entropy, jobs, mechanisms, samplefiles
 @click.command(help=__doc__)
 @click.option("--draws", required=True, type=click.IntRange(min=1), help="How many of each.")
 @click.option("--seed", required=True, type=int, help="Master seed.")
-@click.option("--samples", required=True, type=click.Path(path_type=Path), help="Parquet to write.")
+@click.option("--samples", required=True, type=jobs.PATH, help="Parquet to write.")
 def draw_transforms(draws: int, seed: int, samples: Path) -> None:
     own = {
         name: entropy.generator(seed, "dptext", "transforms", name)

@@ -10,12 +10,12 @@ from noiseaudit.audit import cards, examination, recording, report
 
 
 @click.command(help=__doc__)
-@click.option("--card", required=True, type=click.Path(path_type=Path), help="YAML.")
+@click.option("--card", required=True, type=jobs.PATH, help="YAML.")
 @click.option("--draws", required=True, type=click.IntRange(min=1), help="Of each side, at most.")
 @click.option("--alpha", required=True, type=jobs.PROBABILITY, help="Error of the card's audits.")
 @click.option("--seed", required=True, type=int, help="Master seed.")
-@click.option("--verdict", required=True, type=click.Path(path_type=Path), help="JSON to write.")
-@click.argument("samples", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--verdict", required=True, type=jobs.PATH, help="JSON to write.")
+@click.argument("samples", nargs=-1, required=True, type=jobs.PATH)
 def examine_audit(
     samples: tuple[Path, ...], card: Path, draws: int, alpha: float, seed: int, verdict: Path
 ) -> None:

@@ -34,8 +34,8 @@ KERNEL = (
 
 
 @click.command(help=__doc__)
-@click.option("--notebook", required=True, type=click.Path(path_type=Path), help="Source.")
-@click.option("--executed", required=True, type=click.Path(path_type=Path), help="Copy to write.")
+@click.option("--notebook", required=True, type=jobs.PATH, help="Source.")
+@click.option("--executed", required=True, type=jobs.PATH, help="Copy to write.")
 @click.option(
     "-p",
     "--parameter",

@@ -10,8 +10,8 @@ from noiseaudit import jobs, wheels
 @click.command(help=__doc__)
 @click.option("--package", required=True, help="Its name, such as opendp.")
 @click.option("--release", required=True, help="Its version.")
-@click.option("--pins", required=True, type=click.Path(path_type=Path), help="Its hashes.")
-@click.option("--site", required=True, type=click.Path(path_type=Path), help="Folder to make.")
+@click.option("--pins", required=True, type=jobs.PATH, help="Its hashes.")
+@click.option("--site", required=True, type=jobs.PATH, help="Folder to make.")
 def install_release(package: str, release: str, pins: Path, site: Path) -> None:
     try:
         wheels.install(package, release, pins, site)

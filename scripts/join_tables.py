@@ -9,8 +9,8 @@ from noiseaudit import jobs, tables
 
 
 @click.command(help=__doc__)
-@click.argument("parts", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
+@click.argument("parts", nargs=-1, required=True, type=jobs.PATH)
+@click.option("--table", required=True, type=jobs.PATH, help="TSV to write.")
 def join_tables(parts: tuple[Path, ...], table: Path) -> None:
     read = [tables.read_table(part, text=tables.header(part)) for part in parts]
     for part, rows in zip(parts, read, strict=True):

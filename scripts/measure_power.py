@@ -14,11 +14,11 @@ ALPHAS = (0.05, 1e-6)
 
 
 @click.command(help=__doc__)
-@click.option("--specimens", required=True, type=click.Path(path_type=Path), help="Their module.")
+@click.option("--specimens", required=True, type=jobs.PATH, help="Their module.")
 @click.option("--runs", required=True, type=click.IntRange(min=1), help="Of each specimen.")
 @click.option("--draws", required=True, type=click.IntRange(min=1), help="Of each side, at most.")
 @click.option("--seed", required=True, type=int)
-@click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
+@click.option("--table", required=True, type=jobs.PATH, help="TSV to write.")
 def measure_power(specimens: Path, runs: int, draws: int, seed: int, table: Path) -> None:
     module = runpy.run_path(str(specimens))
     measured = [one for one in module["SPECIMENS"] if one.in_power]

@@ -17,7 +17,7 @@ from noiseaudit.dpecdf import utility
 @click.option("--repetitions", required=True, type=click.IntRange(min=2), help="Of each setting.")
 @click.option("--alpha", required=True, type=jobs.PROBABILITY, help="Error of each interval.")
 @click.option("--seed", required=True, type=int)
-@click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
+@click.option("--table", required=True, type=jobs.PATH, help="TSV to write.")
 def measure_utility(
     epsilons: tuple[float, ...],
     grids: tuple[int, ...],

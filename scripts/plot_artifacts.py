@@ -11,7 +11,7 @@ from noiseaudit.figures import opendp, style
 
 @click.command(help=__doc__)
 @click.option(
-    "--sample", "samples", required=True, multiple=True, type=click.Path(path_type=Path),
+    "--sample", "samples", required=True, multiple=True, type=jobs.PATH,
     help="Of a trace or a release; a column each.",
 )  # fmt: skip
 @jobs.FIGURE

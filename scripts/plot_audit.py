@@ -9,7 +9,7 @@ from noiseaudit.figures import dpecdf, style
 
 
 @click.command(help=__doc__)
-@click.option("--table", required=True, type=click.Path(path_type=Path), help="audit.tsv.")
+@click.option("--table", required=True, type=jobs.PATH, help="audit.tsv.")
 @jobs.FIGURE
 def plot_audit(table: Path, figure: Path) -> None:
     rows = tables.read_table(table)

@@ -10,7 +10,7 @@ from noiseaudit.figures import audits, style
 
 
 @click.command(help=__doc__)
-@click.option("--verdict", required=True, type=click.Path(path_type=Path), help="JSON to read.")
+@click.option("--verdict", required=True, type=jobs.PATH, help="JSON to read.")
 @jobs.FIGURE
 def plot_audit_evidence(verdict: Path, figure: Path) -> None:
     card = json.loads(verdict.read_text(encoding="utf-8"))

@@ -9,10 +9,8 @@ from noiseaudit.figures import cascade, style
 
 
 @click.command(help=__doc__)
-@click.option(
-    "--trace", required=True, type=click.Path(path_type=Path), help="Trace of the cascade."
-)
-@click.option("--layers", required=True, type=click.Path(path_type=Path), help="layers.tsv.")
+@click.option("--trace", required=True, type=jobs.PATH, help="Trace of the cascade.")
+@click.option("--layers", required=True, type=jobs.PATH, help="layers.tsv.")
 @jobs.FIGURE
 def plot_bernoulli_exp(trace: Path, layers: Path, figure: Path) -> None:
     style.save(cascade.bernoulli_exp([cascade.Trace.read(trace, layers)]), figure)

@@ -10,7 +10,7 @@ from noiseaudit.figures import opendp, style
 
 
 @click.command(help=__doc__)
-@click.option("--sample", required=True, type=click.Path(path_type=Path), help="Sample file.")
+@click.option("--sample", required=True, type=jobs.PATH, help="Sample file.")
 @jobs.FIGURE
 def plot_bin_width(sample: Path, figure: Path) -> None:
     style.save(opendp.bin_width(noise.Sample.read(sample)), figure)

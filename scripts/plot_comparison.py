@@ -9,7 +9,7 @@ from noiseaudit.figures import comparison, style
 
 
 @click.command(help=__doc__)
-@click.option("--comparison", "compared", required=True, type=click.Path(path_type=Path))
+@click.option("--comparison", "compared", required=True, type=jobs.PATH)
 @jobs.FIGURE
 def plot_comparison(compared: Path, figure: Path) -> None:
     rows = tables.read_table(compared)

@@ -9,9 +9,9 @@ from noiseaudit.figures import cascade, style
 
 
 @click.command(help=__doc__)
-@click.option("--layers", required=True, type=click.Path(path_type=Path), help="layers.tsv.")
+@click.option("--layers", required=True, type=jobs.PATH, help="layers.tsv.")
 @click.option(
-    "--trace", "traces", required=True, multiple=True, type=click.Path(path_type=Path),
+    "--trace", "traces", required=True, multiple=True, type=jobs.PATH,
     help="Of a correction; a row each.",
 )  # fmt: skip
 @jobs.FIGURE

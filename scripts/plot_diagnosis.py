@@ -9,7 +9,7 @@ from noiseaudit.figures import cascade, style
 
 
 @click.command(help=__doc__)
-@click.option("--layers", required=True, type=click.Path(path_type=Path), help="layers.tsv")
+@click.option("--layers", required=True, type=jobs.PATH, help="layers.tsv")
 @jobs.FIGURE
 def plot_diagnosis(layers: Path, figure: Path) -> None:
     rows = tables.read_table(layers, text=["scale"])

@@ -9,7 +9,7 @@ from noiseaudit.figures import dptext, style
 
 
 @click.command(help=__doc__)
-@click.option("--losses", required=True, type=click.Path(path_type=Path), help="losses.tsv")
+@click.option("--losses", required=True, type=jobs.PATH, help="losses.tsv")
 @jobs.FIGURE
 def plot_exact_agreement(losses: Path, figure: Path) -> None:
     style.save(dptext.exact_agreement(tables.read_table(losses)), figure)

@@ -9,7 +9,7 @@ from noiseaudit.figures import cascade, style
 
 
 @click.command(help=__doc__)
-@click.option("--layers", required=True, type=click.Path(path_type=Path), help="layers.tsv.")
+@click.option("--layers", required=True, type=jobs.PATH, help="layers.tsv.")
 @click.option("--scale", required=True, help="Of the traces to draw, as in the table.")
 @jobs.FIGURE
 def plot_hierarchy(layers: Path, scale: str, figure: Path) -> None:

@@ -9,7 +9,7 @@ from noiseaudit.figures import audits, style
 
 
 @click.command(help=__doc__)
-@click.option("--verdicts", required=True, type=click.Path(path_type=Path), help="TSV to read.")
+@click.option("--verdicts", required=True, type=jobs.PATH, help="TSV to read.")
 @jobs.FIGURE
 def plot_overview(verdicts: Path, figure: Path) -> None:
     columns = ["epsilon_low", "certified", "claimed", "detectable", "draws", "law_p"]

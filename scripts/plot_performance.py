@@ -9,10 +9,8 @@ from noiseaudit.figures import opendp, style
 
 
 @click.command(help=__doc__)
-@click.option(
-    "--performance", required=True, type=click.Path(path_type=Path), help="performance.tsv."
-)
-@click.option("--growth", required=True, type=click.Path(path_type=Path), help="growth.tsv.")
+@click.option("--performance", required=True, type=jobs.PATH, help="performance.tsv.")
+@click.option("--growth", required=True, type=jobs.PATH, help="growth.tsv.")
 @jobs.FIGURE
 def plot_performance(performance: Path, growth: Path, figure: Path) -> None:
     times = tables.read_table(performance, text=["scale"])

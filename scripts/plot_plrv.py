@@ -11,7 +11,7 @@ from noiseaudit.figures import opendp, style
 
 
 @click.command(help=__doc__)
-@click.option("--plrv", required=True, type=click.Path(path_type=Path), help="plrv.tsv.")
+@click.option("--plrv", required=True, type=jobs.PATH, help="plrv.tsv.")
 @click.option("--release", "releases", multiple=True, help="To draw under the cascade's variants.")
 @click.option("--scale", required=True, type=float, help="Scale to draw.")
 @jobs.FIGURE

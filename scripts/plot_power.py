@@ -9,8 +9,8 @@ from noiseaudit.figures import audits, style
 
 
 @click.command(help=__doc__)
-@click.option("--power", required=True, type=click.Path(path_type=Path), help="TSV to read.")
-@click.option("--alarms", required=True, type=click.Path(path_type=Path), help="TSV to read.")
+@click.option("--power", required=True, type=jobs.PATH, help="TSV to read.")
+@click.option("--alarms", required=True, type=jobs.PATH, help="TSV to read.")
 @jobs.FIGURE
 def plot_power(power: Path, alarms: Path, figure: Path) -> None:
     columns = ["alpha", "draws", "draws_tenth", "draws_median", "draws_ninth"]

@@ -11,7 +11,7 @@ from noiseaudit.figures import practice, style
 
 @click.command(help=__doc__)
 @click.option(
-    "--verdict", "verdicts", required=True, multiple=True, type=click.Path(path_type=Path),
+    "--verdict", "verdicts", required=True, multiple=True, type=jobs.PATH,
     help="JSON of a card; may be repeated.",
 )  # fmt: skip
 @jobs.FIGURE

@@ -9,7 +9,7 @@ from noiseaudit.figures import dptext, style
 
 
 @click.command(help=__doc__)
-@click.option("--losses", required=True, type=click.Path(path_type=Path), help="losses.tsv")
+@click.option("--losses", required=True, type=jobs.PATH, help="losses.tsv")
 @jobs.FIGURE
 def plot_privacy_loss(losses: Path, figure: Path) -> None:
     style.save(dptext.privacy_loss(tables.read_table(losses)), figure)

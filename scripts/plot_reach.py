@@ -9,7 +9,7 @@ from noiseaudit.figures import reach, style
 
 
 @click.command(help=__doc__)
-@click.option("--reach", "table", required=True, type=click.Path(path_type=Path), help="reach.tsv.")
+@click.option("--reach", "table", required=True, type=jobs.PATH, help="reach.tsv.")
 @jobs.FIGURE
 def plot_reach(table: Path, figure: Path) -> None:
     rows = tables.read_table(table)

@@ -9,13 +9,9 @@ from noiseaudit.figures import opendp, style
 
 
 @click.command(help=__doc__)
-@click.option(
-    "--realised", required=True, type=click.Path(path_type=Path), help="realised_privacy.tsv."
-)
-@click.option(
-    "--composition", required=True, type=click.Path(path_type=Path), help="composition.tsv."
-)
-@click.option("--releases", required=True, type=click.Path(path_type=Path), help="releases.tsv.")
+@click.option("--realised", required=True, type=jobs.PATH, help="realised_privacy.tsv.")
+@click.option("--composition", required=True, type=jobs.PATH, help="composition.tsv.")
+@click.option("--releases", required=True, type=jobs.PATH, help="releases.tsv.")
 @jobs.FIGURE
 def plot_realised_epsilon(realised: Path, composition: Path, releases: Path, figure: Path) -> None:
     paid = tables.read_table(realised, numbers=["scale", "realised_epsilon", "realised_delta"])

@@ -9,7 +9,7 @@ from noiseaudit.figures import opendp, style
 
 
 @click.command(help=__doc__)
-@click.option("--releases", required=True, type=click.Path(path_type=Path), help="releases.tsv.")
+@click.option("--releases", required=True, type=jobs.PATH, help="releases.tsv.")
 @jobs.FIGURE
 def plot_releases(releases: Path, figure: Path) -> None:
     rows = tables.read_table(releases)

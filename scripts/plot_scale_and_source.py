@@ -15,7 +15,7 @@ from noiseaudit.figures import opendp, style
     "scaled",
     required=True,
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=jobs.PATH,
     help="Trace at one scale; may be repeated.",
 )
 @click.option(
@@ -23,7 +23,7 @@ from noiseaudit.figures import opendp, style
     "sourced",
     required=True,
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=jobs.PATH,
     help="Trace on one source of entropy; may be repeated.",
 )
 @click.option(
@@ -31,7 +31,7 @@ from noiseaudit.figures import opendp, style
     "centred",
     required=True,
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=jobs.PATH,
     help="Sample around one centre; may be repeated.",
 )
 @jobs.FIGURE

@@ -13,7 +13,7 @@ COLUMNS = ("numpy_laplace", "uniform", "transform", "dptext_nan", "dptext_zero")
 
 
 @click.command(help=__doc__)
-@click.option("--samples", required=True, type=click.Path(path_type=Path), help="Parquet to read.")
+@click.option("--samples", required=True, type=jobs.PATH, help="Parquet to read.")
 @jobs.FIGURE
 def plot_transforms(samples: Path, figure: Path) -> None:
     draws = {name: np.concatenate(list(samplefiles.read_column(samples, name))) for name in COLUMNS}

@@ -14,9 +14,9 @@ FORMULA = re.compile(r"\$\$(?P<block>.+?)\$\$|\$(?P<inline>[^$\n]+?(?:\n[^$\n]+?
 
 
 @click.command(help=__doc__)
-@click.option("--notebook", required=True, type=click.Path(path_type=Path), help="Executed copy.")
-@click.option("--templates", required=True, type=click.Path(path_type=Path), help="Their folder.")
-@click.option("--page", required=True, type=click.Path(path_type=Path), help="HTML to write.")
+@click.option("--notebook", required=True, type=jobs.PATH, help="Executed copy.")
+@click.option("--templates", required=True, type=jobs.PATH, help="Their folder.")
+@click.option("--page", required=True, type=jobs.PATH, help="HTML to write.")
 def render_notebook(notebook: Path, templates: Path, page: Path) -> None:
     exporter = HTMLExporter(
         template_name="offline",

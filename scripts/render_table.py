@@ -14,11 +14,11 @@ MOST_CHOICES = 12
 
 
 @click.command(help=__doc__)
-@click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to read.")
+@click.option("--table", required=True, type=jobs.PATH, help="TSV to read.")
 @click.option("--title", required=True, help="Heading of the page.")
-@click.option("--template", required=True, type=click.Path(path_type=Path), help="Of the page.")
+@click.option("--template", required=True, type=jobs.PATH, help="Of the page.")
 @click.option("--column", "columns", multiple=True, help="A column to show; all by default.")
-@click.option("--page", required=True, type=click.Path(path_type=Path), help="HTML to write.")
+@click.option("--page", required=True, type=jobs.PATH, help="HTML to write.")
 def render_table(
     table: Path, title: str, template: Path, columns: tuple[str, ...], page: Path
 ) -> None:

@@ -17,7 +17,7 @@ from noiseaudit import attack, entropy, jobs, mechanisms, privacy_loss, stats, t
 @click.option("--repetitions", required=True, type=click.IntRange(min=2), help="How many times.")
 @click.option("--seed", required=True, type=int, help="Master seed.")
 @click.option("--alpha", required=True, type=jobs.PROBABILITY, help="Error of the whole table.")
-@click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
+@click.option("--table", required=True, type=jobs.PATH, help="TSV to write.")
 def repeat_attack(
     name: str,
     epsilon: float,

@@ -12,8 +12,8 @@ COUNTS = ("epsilon", "alpha", "repeats", "seen", "seen_neighbour")
 
 
 @click.command(help=__doc__)
-@click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
-@click.argument("counts", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--table", required=True, type=jobs.PATH, help="TSV to write.")
+@click.argument("counts", nargs=-1, required=True, type=jobs.PATH)
 def tabulate_audit(counts: tuple[Path, ...], table: Path) -> None:
     counted = pd.concat([tables.read_table(path, numbers=COUNTS) for path in counts])
     rows = [audit.row(one) for one in counted.itertuples(index=False)]

@@ -11,8 +11,8 @@ from noiseaudit import jobs, tables
 
 
 @click.command(help=__doc__)
-@click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
-@click.argument("verdicts", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--table", required=True, type=jobs.PATH, help="TSV to write.")
+@click.argument("verdicts", nargs=-1, required=True, type=jobs.PATH)
 def tabulate_audits(verdicts: tuple[Path, ...], table: Path) -> None:
     """VERDICTS are JSON files, one a card."""
     found = [json.loads(path.read_text(encoding="utf-8")) for path in verdicts]

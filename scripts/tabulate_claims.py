@@ -7,21 +7,19 @@ import click
 from noiseaudit import jobs, tables
 from noiseaudit.published import claims
 
-TSV = click.Path(path_type=Path)
-
 
 @click.command(help=__doc__)
-@click.option("--dptext", "losses", type=TSV, help="losses.tsv.")
+@click.option("--dptext", "losses", type=jobs.PATH, help="losses.tsv.")
 @click.option(
     "--opendp",
     nargs=5,
-    type=TSV,
+    type=jobs.PATH,
     help="releases.tsv, layers.tsv, plrv.tsv, performance.tsv and the printed numbers.",
 )
 @click.option("--release", help="Which of the times is the paper's original, with --opendp;")
 @click.option("--corrected", help="and which its local correction.")
-@click.option("--dpecdf", "audited", type=TSV, help="audit.tsv.")
-@click.option("--table", required=True, type=TSV, help="TSV to write.")
+@click.option("--dpecdf", "audited", type=jobs.PATH, help="audit.tsv.")
+@click.option("--table", required=True, type=jobs.PATH, help="TSV to write.")
 def tabulate_claims(
     losses: Path | None,
     opendp: tuple[Path, Path, Path, Path, Path] | None,

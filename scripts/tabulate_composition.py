@@ -14,7 +14,7 @@ from noiseaudit.cks20 import accounting, exact
 @click.option("--scale", "scales", required=True, multiple=True, type=click.IntRange(min=1))
 @click.option("--draws", "sizes", required=True, multiple=True, type=click.IntRange(min=1))
 @click.option("--delta", required=True, type=float, help="Delta at which epsilon is asked for.")
-@click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
+@click.option("--table", required=True, type=jobs.PATH, help="TSV to write.")
 def tabulate_composition(
     scales: tuple[int, ...], sizes: tuple[int, ...], delta: float, table: Path
 ) -> None:

@@ -14,8 +14,8 @@ JOB = ["variant", "entropy", "scale", "draws"]
 
 @click.command(help=__doc__)
 @click.option("--alpha", required=True, type=jobs.PROBABILITY, help="Error of the whole table.")
-@click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
-@click.argument("counts", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--table", required=True, type=jobs.PATH, help="TSV to write.")
+@click.argument("counts", nargs=-1, required=True, type=jobs.PATH)
 def tabulate_deep(counts: tuple[Path, ...], alpha: float, table: Path) -> None:
     text, numbers = ["variant", "entropy", "scale"], ["x", "count", "draws", "part", "parts"]
     parts = pd.concat([tables.read_table(path, text, numbers) for path in counts])

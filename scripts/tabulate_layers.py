@@ -12,11 +12,11 @@ from noiseaudit.published import numbers, opendp
 
 
 @click.command(help=__doc__)
-@click.option("--published", "printed", required=True, type=click.Path(path_type=Path))
+@click.option("--published", "printed", required=True, type=jobs.PATH)
 @click.option("--alpha", required=True, type=jobs.PROBABILITY, help="Error of the whole table.")
 @click.option("--seed", required=True, type=int, help="Master seed that the traces must have.")
-@click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
-@click.argument("traces", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--table", required=True, type=jobs.PATH, help="TSV to write.")
+@click.argument("traces", nargs=-1, required=True, type=jobs.PATH)
 def tabulate_layers(
     traces: tuple[Path, ...], printed: Path, alpha: float, seed: int, table: Path
 ) -> None:

@@ -12,11 +12,11 @@ COLUMNS = ("epsilon", "dimension", "n00", "n01", "n10", "n11")
 
 
 @click.command(help=__doc__)
-@click.option("--published", "printed", required=True, type=click.Path(path_type=Path))
+@click.option("--published", "printed", required=True, type=jobs.PATH)
 @click.option("--repeats", required=True, type=int, help="Releases of each data set in a cell.")
 @click.option("--alpha", required=True, type=jobs.PROBABILITY, help="Error of the whole table.")
-@click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
-@click.argument("counts", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--table", required=True, type=jobs.PATH, help="TSV to write.")
+@click.argument("counts", nargs=-1, required=True, type=jobs.PATH)
 def tabulate_losses(
     counts: tuple[Path, ...], printed: Path, repeats: int, alpha: float, table: Path
 ) -> None:

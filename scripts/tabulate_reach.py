@@ -13,8 +13,8 @@ from noiseaudit.cks20 import reach
 @click.command(help=__doc__)
 @click.option("--alpha", required=True, type=jobs.PROBABILITY, help="Error of the whole table.")
 @click.option("--delta", required=True, type=jobs.PROBABILITY, help="Where rho becomes an epsilon.")
-@click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
-@click.argument("counts", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--table", required=True, type=jobs.PATH, help="TSV to write.")
+@click.argument("counts", nargs=-1, required=True, type=jobs.PATH)
 def tabulate_reach(counts: tuple[Path, ...], alpha: float, delta: float, table: Path) -> None:
     text, numbers = ["mechanism", "release"], ["scale", "x", "count"]
     read = pd.concat([tables.read_table(path, text=text, numbers=numbers) for path in counts])

@@ -25,7 +25,7 @@ from noiseaudit.cks20 import exact
     type=click.IntRange(min=1),
     help="Shift between neighbours; may be repeated.",
 )
-@click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
+@click.option("--table", required=True, type=jobs.PATH, help="TSV to write.")
 def tabulate_realised(largest_scale: int, sensitivities: tuple[int, ...], table: Path) -> None:
     rows = []
     with jobs.progress(largest_scale, "realised privacy", "scale") as bar:

@@ -10,10 +10,10 @@ from noiseaudit.cks20 import noise
 
 
 @click.command(help=__doc__)
-@click.option("--plrv", required=True, type=click.Path(path_type=Path), help="Their plrv.tsv.")
+@click.option("--plrv", required=True, type=jobs.PATH, help="Their plrv.tsv.")
 @click.option("--alpha", required=True, type=jobs.PROBABILITY, help="Error of the whole table.")
-@click.option("--table", required=True, type=click.Path(path_type=Path), help="TSV to write.")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--table", required=True, type=jobs.PATH, help="TSV to write.")
+@click.argument("paths", nargs=-1, required=True, type=jobs.PATH)
 def tabulate_releases(paths: tuple[Path, ...], plrv: Path, alpha: float, table: Path) -> None:
     losses = tables.read_table(plrv)
     rows = []

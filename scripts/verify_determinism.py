@@ -54,7 +54,7 @@ UNSEEDED = (
 @click.argument("targets", nargs=-1)
 @click.option(
     "--folder",
-    type=click.Path(path_type=Path),
+    type=jobs.PATH,
     help="Where the runs are made; a temporary folder by default, removed at the end.",
 )
 def verify_determinism(

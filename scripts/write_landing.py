@@ -27,12 +27,12 @@ LONGEST_LINE = 8000
 
 
 @click.command(help=__doc__)
-@click.option("--claims", "claimed", required=True, type=click.Path(path_type=Path))
-@click.option("--comparison", "compared", required=True, type=click.Path(path_type=Path))
-@click.option("--figure", required=True, type=click.Path(path_type=Path), help="Of the comparison.")
-@click.option("--template", required=True, type=click.Path(path_type=Path))
-@click.option("--page", required=True, type=click.Path(path_type=Path), help="RST to write.")
-@click.argument("pins", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--claims", "claimed", required=True, type=jobs.PATH)
+@click.option("--comparison", "compared", required=True, type=jobs.PATH)
+@click.option("--figure", required=True, type=jobs.PATH, help="Of the comparison.")
+@click.option("--template", required=True, type=jobs.PATH)
+@click.option("--page", required=True, type=jobs.PATH, help="RST to write.")
+@click.argument("pins", nargs=-1, type=jobs.PATH)
 def write_landing(
     claimed: Path, compared: Path, figure: Path, template: Path, page: Path, pins: tuple[Path, ...]
 ) -> None:

@@ -39,11 +39,11 @@ class _Probability(click.FloatRange):
 PROBABILITY = _Probability(0, 1, min_open=True, max_open=True)
 """What an option takes that is a probability, and says something."""
 
+PATH = click.Path(path_type=Path)
+"""Of a file to read or to write, or a folder: whoever opens it says what is wrong with it."""
+
 FIGURE = click.option(
-    "--figure",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="PNG to write, with .svg and .pdf.",
+    "--figure", required=True, type=PATH, help="PNG to write, with .svg and .pdf."
 )
 """The option of all scripts that draw."""
 

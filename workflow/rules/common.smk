@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import yaml

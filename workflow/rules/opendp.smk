@@ -37,13 +37,9 @@ SAMPLES += expand(
     draws=CLOSEUP["draws"],
 )
 
-TRACES = expand(
-    TRACE,
-    variant=VARIANTS,
-    entropy=TRACED["entropies"],
-    scale=TRACE_SCALES,
-    draws=TRACED["draws"],
-)
+traced = partial(expand, TRACE, draws=TRACED["draws"])
+
+TRACES = traced(variant=VARIANTS, entropy=TRACED["entropies"], scale=TRACE_SCALES)
 
 COUNTED = [
     path
@@ -63,12 +59,8 @@ FAULTY_SAMPLE, FIXED_SAMPLE = (
     SAMPLE.format(release=CONTRAST[side], scale=CONTRAST["scale"], draws=DRAWS)
     for side in ("faulty", "fixed")
 )
-FAULTY_TRACE, FIXED_TRACE, TAYLOR_TRACE = expand(
-    TRACE,
-    variant=["faulty", "fixed", "taylor"],
-    entropy=TRACED["entropies"][0],
-    scale=CONTRAST["scale"],
-    draws=TRACED["draws"],
+FAULTY_TRACE, FIXED_TRACE, TAYLOR_TRACE = traced(
+    variant=["faulty", "fixed", "taylor"], entropy=TRACED["entropies"][0], scale=CONTRAST["scale"]
 )
 
 CENTRED = SAMPLE.replace(".parquet", f"_centre-{CENTRE}.parquet").format(
@@ -106,19 +98,11 @@ RELEASE_FIGURES = {
     # Spacing follows the scale, place follows the centre, and the source does not matter.
     "opendp/scale_and_source": figure(
         "scale and source",
-        scaled=expand(
-            TRACE,
-            variant="faulty",
-            entropy=TRACED["entropies"][0],
-            scale=TRACE_SCALES,
-            draws=TRACED["draws"],
-        ),
-        sourced=expand(
-            TRACE,
+        scaled=traced(variant="faulty", entropy=TRACED["entropies"][0], scale=TRACE_SCALES),
+        sourced=traced(
             variant="faulty",
             entropy=[name for name in TRACED["entropies"] if name != "stuck"],
             scale=CONTRAST["scale"],
-            draws=TRACED["draws"],
         ),
         centred=[FAULTY_SAMPLE, CENTRED],
     ),
@@ -162,16 +146,9 @@ OPENDP_PAGES = {
     "opendp/layers": page(
         "table: layers",
         "Every layer of every trace against its exact law",
-        "variant entropy scale layer verdict samples mean theory_mean mean_z expected_mean_z chi2 dof"
-        " expected_chi2 expected_chi2_sd p_pooled published_mean_z published_chi2",
         caption="diagnosis",
     ),
-    "opendp/reach": page(
-        "table: reach",
-        "How far the fault reaches: mechanisms and releases",
-        "mechanism call release scale draws verdict measure claimed exact certified draws_needed chi2"
-        " dof p expected_chi2 deviation detectable_deviation",
-    ),
+    "opendp/reach": page("table: reach", "How far the fault reaches: mechanisms and releases"),
 }
 
 # What needs no wheel.
