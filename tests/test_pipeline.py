@@ -221,7 +221,7 @@ FROM_RELEASES = {"compare_opendp", "claims_opendp", "render_opendp_releases", *J
 FROM_RELEASES |= plots("releases", "realised_epsilon")
 FROM_SAMPLES = {"tabulate_plrv", "tabulate_releases", *FROM_RELEASES}
 FROM_SAMPLES |= plots("artifacts", "scale_and_source", "bin_width", "plrv")
-FROM_LAYERS = {"compare_opendp", "claims_opendp", *JOINED, *CLAIMED}
+FROM_LAYERS = {"compare_opendp", "claims_opendp", "render_opendp_layers", *JOINED, *CLAIMED}
 FROM_LAYERS |= plots(*CASCADE_PLOTS) - plots("taylor_bracket")
 FROM_TRACES = {"tabulate_layers", *FROM_LAYERS, *FROM_SAMPLES}
 FROM_TRACES -= plots("bin_width", "artifacts")
@@ -252,6 +252,7 @@ ALL_PLOTS = plots(
             | FROM_SAMPLES
             | plots("performance")
             | {"tabulate_deep", "benchmark_samplers", "tabulate_reach", "plot_reach"}
+            | {"render_opendp_reach"}
             | CLAIMS,
         ),
         (
@@ -268,7 +269,7 @@ ALL_PLOTS = plots(
         (
             "src/noiseaudit/_draw_from_wheel.py",
             {"draw_release", "draw_centred", "draw_reach", "benchmark_samplers"}
-            | {"tabulate_reach", "plot_reach"}
+            | {"tabulate_reach", "plot_reach", "render_opendp_reach"}
             | plots("performance")
             | FROM_SAMPLES,
         ),
@@ -276,7 +277,8 @@ ALL_PLOTS = plots(
         ("scripts/plot_plrv.py", {"plot_plrv", *REVIEWS}),
         (
             "scripts/render_table.py",
-            {"render_opendp_releases", "render_dptext_losses", "render_comparison"}
+            {"render_opendp_releases", "render_opendp_layers", "render_opendp_reach"}
+            | {"render_dptext_losses", "render_comparison"}
             | {"render_dpecdf_audit", "render_audits_verdicts"},
         ),
         (
@@ -330,7 +332,10 @@ def test_one_figure_is_redrawn_alone(finished):
 
 def test_the_report_shows_every_figure_and_table(report):
     report = report.read_text()
-    pages = [f"{name}.html" for name in ("releases", "losses", "audit", "comparison", *NOTEBOOKS)]
+    pages = [
+        f"{name}.html"
+        for name in ("releases", "layers", "reach", "losses", "audit", "comparison", *NOTEBOOKS)
+    ]
     for name in [*(f"{figure.split('/')[-1]}.png" for figure in FIGURES), *pages]:
         assert name in report
     assert "on the operating system's entropy" in report.replace("’", "'").replace("&#x27;", "'")

@@ -1,6 +1,7 @@
 """The report and the notebooks in a real browser, from a file, with nothing fetched."""
 
 import json
+import re
 import shutil
 import time
 from urllib.parse import urlsplit
@@ -122,9 +123,47 @@ def test_every_figure_table_and_notebook_of_the_report_shows(browser, report):
             else:
                 wait_until(lambda: largest_image(browser) > 500)
                 figures += 1
-    assert (figures, pages) == (28, 9)
+    assert (figures, pages) == (28, 11)
     assert requested(browser) == set()
     assert complaints(browser) == []
+
+
+LINKS = """return Object.fromEntries(Object.entries(results).map(([path, result]) => {
+    const caption = new DOMParser().parseFromString(result.caption, "text/html");
+    return [path, [...caption.links].map(link => link.getAttribute("href"))];
+}))"""
+
+
+def test_figures_tables_and_notebooks_of_the_report_lead_to_each_other(browser, report):
+    opened(browser, report)
+    wait_until(lambda: browser.execute_script("return typeof app") == "object")
+    links = browser.execute_script(LINKS)
+    assert len(links) == 28 + 11
+    lead = {
+        path: {re.fullmatch(r"javascript:app\.showResultInfo\('(.*)'\)", url)[1] for url in urls}
+        for path, urls in links.items()
+    }
+    assert set().union(*lead.values()) <= set(lead)
+    for path, others in lead.items():
+        pages = {name for name in others if name.endswith(".html")} - {path}
+        assert pages or path == "results/comparison.html", path
+        assert path.endswith(".png") or {name for name in others if name.endswith(".png")}, path
+    # As a reader goes: the picture, its table, the table's notebook, and back to the picture.
+    browser.execute_script("app.showResultInfo('figures/opendp/artifacts.png')")
+    for name in ("releases.html", "opendp.html", "artifacts.png"):
+        wait_until(lambda name=name: browser.find_elements("link text", name))
+        browser.find_element("link text", name).click()
+        wait_until(lambda name=name: browser.execute_script(PLACE).endswith(name))
+        browser.find_element("css selector", "nav table a[type=button]").click()
+        if name.endswith(".html"):
+            read_page(browser)
+        else:
+            wait_until(lambda: largest_image(browser) > 500)
+    assert requested(browser) == set()
+    assert complaints(browser) == []
+
+
+PLACE = "return app.state.resultPath"
 
 
 def shown(browser) -> int:
