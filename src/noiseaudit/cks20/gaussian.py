@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import ceil, isqrt, log
 
@@ -206,6 +206,7 @@ def _log_excess(numerators: np.ndarray, denominator: int) -> np.ndarray:
     return np.log(coin) + numerators / denominator
 
 
+@lru_cache(maxsize=16)  # the faulty one takes seconds to enumerate, and many draws are held against it
 def discrete_gaussian(scale: Fraction, variant: str) -> Gaussian:
     """The law of a variant's `reference.Sampler.discrete_gaussian`.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from itertools import permutations
 from math import ceil, exp, factorial, inf, log
 
@@ -372,6 +373,7 @@ _ROUNDING = 1e-9
 """Of an exact loss, relatively."""
 
 
+@cache
 def _draws_needed(measure: Measure, law: exact.IntegerLaw, scale: Fraction, alpha: float) -> float:
     """The smallest number of draws, to a tenth, whose expected counts certify more than is claimed."""
 
