@@ -270,7 +270,7 @@ def test_a_missing_or_other_wheel_is_named(finished, tmp_path):
 
 
 def test_the_audit_finds_what_is_broken_and_nothing_else(finished):
-    """At 4000 releases; a healthy attack is flagged with a nominal probability of 10⁻⁶."""
+    """At 2000 releases; a healthy attack is flagged with a nominal probability of 10⁻⁶."""
     rows = tables.read_table(
         finished.folder / "results/dpecdf/audit.tsv", text=["attack", "subject"]
     )

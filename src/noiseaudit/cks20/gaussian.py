@@ -206,7 +206,9 @@ def _log_excess(numerators: np.ndarray, denominator: int) -> np.ndarray:
     return np.log(coin) + numerators / denominator
 
 
-@lru_cache(maxsize=16)  # the faulty one takes seconds to enumerate, and many draws are held against it
+@lru_cache(
+    maxsize=16
+)  # the faulty one takes seconds to enumerate, and many draws are held against it
 def discrete_gaussian(scale: Fraction, variant: str) -> Gaussian:
     """The law of a variant's `reference.Sampler.discrete_gaussian`.
 
