@@ -34,6 +34,8 @@ KERNELS = "src/noiseaudit/cks20/__pycache__"
 
 TOOLS = Path(sys.executable).parent
 
+SCRIPTS = sorted(path.relative_to(ROOT) for path in (ROOT / "scripts").rglob("*.py"))
+
 
 LONGEST = ("test_kills", "test_kernels", "test_extending", "test_recovery", "test_pipeline")
 """Files that two workers should not be left waiting for."""
@@ -46,6 +48,12 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if {"finished", "sources"} & set(item.fixturenames):
             item.add_marker("pipeline")
+
+
+def script_path(name: str) -> Path:
+    """Where a script lies, from the project's folder: each study has a folder of its own."""
+    (found,) = [path for path in SCRIPTS if path.stem == name]
+    return found
 
 
 def source_files() -> list[Path]:
@@ -113,11 +121,11 @@ class Project:
     def process(self, name: str, *arguments: object, **more: str) -> CompletedProcess:
         """A script of the copy, by hand."""
         own = {"PYTHONPATH": str(self.folder / "src")}
-        return self.run("python", f"scripts/{name}.py", *map(str, arguments), **own | more)
+        return self.run("python", str(script_path(name)), *map(str, arguments), **own | more)
 
     def script(self, name: str, *arguments: object) -> CompletedProcess:
         """The same script in this process and folder: what it imports is imported once for all tests."""
-        command = [str(ROOT / f"scripts/{name}.py"), *map(str, arguments)]
+        command = [str(ROOT / script_path(name)), *map(str, arguments)]
         out, err, status = io.StringIO(), io.StringIO(), 0
         handler = signal.getsignal(signal.SIGTERM)
         with (

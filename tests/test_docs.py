@@ -6,7 +6,7 @@ import re
 import pandas as pd
 import pytest
 
-from conftest import ROOT, source_files
+from conftest import ROOT, script_path, source_files
 from noiseaudit.published import numbers
 
 PAGES = sorted(path for path in source_files() if path.suffix == ".md")
@@ -85,4 +85,4 @@ def test_scripts_named_in_the_results_exist():
     for name in re.findall(
         r"`((?:plot|tabulate|draw|count|compare|measure|examine|audit|render)_\w+)`", text
     ):
-        assert (ROOT / f"scripts/{name}.py").is_file(), name
+        assert script_path(name)

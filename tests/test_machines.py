@@ -49,7 +49,7 @@ def test_a_copy_runs_its_own_library(spare):
 
 
 def test_a_script_by_hand_refuses_another_checkouts_library(sources):
-    script = sources.folder / "scripts/plot_taylor_bracket.py"
+    script = sources.folder / "scripts/opendp/plot_taylor_bracket.py"
     run = sources.run("python", str(script), "--figure", "bracket.png", PYTHONPATH="")
     assert one_line(run, "plot_taylor_bracket") == (
         f"plot_taylor_bracket: library: {ROOT}/src/noiseaudit found, {sources.folder}/src/noiseaudit "

@@ -259,13 +259,16 @@ ALL_PLOTS = plots(
             "src/noiseaudit/cks20/accounting.py",
             plots("realised_epsilon") | {"tabulate_composition", *REVIEWS},
         ),
-        ("scripts/draw_traces.py", {"draw_traces"} | FROM_TRACES),
+        ("scripts/opendp/draw_traces.py", {"draw_traces"} | FROM_TRACES),
         (
             "src/noiseaudit/published/dptext.py",
             {"tabulate_losses"} | FROM_LOSSES,
         ),
         ("src/noiseaudit/published/opendp.py", {"tabulate_layers"} | FROM_LAYERS | CLAIMS),
-        ("scripts/draw_release.py", set()),  # it stores what was drawn, and draws nothing itself
+        (
+            "scripts/opendp/draw_release.py",
+            set(),
+        ),  # it stores what was drawn, and draws nothing itself
         (
             "src/noiseaudit/_draw_from_wheel.py",
             {"draw_release", "draw_centred", "draw_reach", "benchmark_samplers"}
@@ -273,8 +276,8 @@ ALL_PLOTS = plots(
             | plots("performance")
             | FROM_SAMPLES,
         ),
-        ("scripts/count_votes.py", {"count_votes", "tabulate_losses"} | FROM_LOSSES),
-        ("scripts/plot_plrv.py", {"plot_plrv", *REVIEWS}),
+        ("scripts/dptext/count_votes.py", {"count_votes", "tabulate_losses"} | FROM_LOSSES),
+        ("scripts/opendp/plot_plrv.py", {"plot_plrv", *REVIEWS}),
         (
             "scripts/render_table.py",
             {"render_opendp_releases", "render_opendp_layers", "render_opendp_reach"}
@@ -283,7 +286,7 @@ ALL_PLOTS = plots(
         ),
         (
             "src/noiseaudit/dpecdf/audit.py",
-            {"audit_ecdf", "tabulate_audit", "benchmark_audits", "compare_dpecdf"}
+            {"audit_ecdf", "tabulate_audit", "count_attack_alarms", "compare_dpecdf"}
             | {"render_dpecdf_audit"}
             | plots(*DPECDF_PLOTS)
             | JOINED
@@ -291,7 +294,7 @@ ALL_PLOTS = plots(
             | CLAIMS,
         ),
         (
-            "scripts/measure_utility.py",
+            "scripts/dpecdf/measure_utility.py",
             {"measure_utility", *REVIEWS} | plots("utility"),
         ),
         ("notebooks/opendp.ipynb", REVIEWS),

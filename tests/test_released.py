@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from conftest import ROOT
+from conftest import ROOT, script_path
 from noiseaudit import samplefiles, wheels
 from noiseaudit.audit import cards
 from noiseaudit.figures import practice
@@ -48,7 +48,7 @@ def script(name, *arguments, folder):
         "PYTHONPATH": str(ROOT / "src"),
         "NOISEAUDIT_SITES": str(folder / "sites"),
     }
-    command = [sys.executable, str(ROOT / f"scripts/{name}.py"), *map(str, arguments)]
+    command = [sys.executable, str(ROOT / script_path(name)), *map(str, arguments)]
     return subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False
     )

@@ -4,10 +4,8 @@ import nbformat
 import pandas as pd
 import pytest
 
-from conftest import ROOT, Project
+from conftest import ROOT, SCRIPTS, Project
 from noiseaudit import samplefiles, tables
-
-SCRIPTS = sorted(path.stem for path in (ROOT / "scripts").glob("*.py"))
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +14,7 @@ def here() -> Project:
     return Project(ROOT)
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.parametrize("name", [path.stem for path in SCRIPTS])
 def test_each_script_explains_itself(here, name):
     run = here.script(name, "--help")
     assert run.returncode == 0

@@ -15,7 +15,7 @@ from noiseaudit.audit import cards, examination, opening, subjects
 from noiseaudit.verdicts import VIOLATES, WRONG_LAW
 
 HEALTHY_DRAWS, VECTORS = 30_000, 6000
-"""Enough for each test: `scripts/measure_power.py` takes a million, again and again."""
+"""Enough for each test: `scripts/audits/measure_power.py` takes a million, again and again."""
 
 OWN_PROCESS = ("44", "45", "51")
 """Specimens that are about processes."""

@@ -88,8 +88,10 @@ def run(command: click.Command) -> NoReturn:
 
 def _require_own_library(script: Path) -> None:
     """An environment of another checkout brings that one's library: nothing here would take effect."""
-    own, found = script.resolve().parent.parent / "src/noiseaudit", Path(__file__).parent.resolve()
-    if own.is_dir() and not own.samefile(found):
+    found = Path(__file__).parent.resolve()
+    checkouts = (folder / "src/noiseaudit" for folder in script.resolve().parents)
+    own = next((library for library in checkouts if library.is_dir()), found)
+    if not own.samefile(found):
         raise ValueError(
             f"library: {found} found, {own} expected (`make` here, or set PYTHONPATH to {own.parent})"
         )

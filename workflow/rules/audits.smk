@@ -64,8 +64,8 @@ wildcard_constraints:
 rule draw_audit:
     """Outputs of both neighbours of one setting of a card, and whether they are fresh."""
     input:
-        script="scripts/draw_audit.py",
-        modules=modules("scripts/draw_audit.py"),
+        script="scripts/audits/draw_audit.py",
+        modules=modules("scripts/audits/draw_audit.py"),
         card="audits/{card}.yaml",
         own=lambda wildcards: own_files(CARDS[wildcards.card]),
         site=lambda wildcards: required(CARDS[wildcards.card]),
@@ -90,8 +90,8 @@ rule draw_audit:
 rule examine_audit:
     """The verdict on one card, all its settings together."""
     input:
-        script="scripts/examine_audit.py",
-        modules=modules("scripts/examine_audit.py"),
+        script="scripts/audits/examine_audit.py",
+        modules=modules("scripts/audits/examine_audit.py"),
         card="audits/{card}.yaml",
         samples=lambda wildcards: expand(
             DRAWN,
@@ -117,8 +117,8 @@ rule examine_audit:
 rule tabulate_audits:
     """All verdicts, a setting a row."""
     input:
-        script="scripts/tabulate_audits.py",
-        modules=modules("scripts/tabulate_audits.py"),
+        script="scripts/audits/tabulate_audits.py",
+        modules=modules("scripts/audits/tabulate_audits.py"),
         verdicts=VERDICTS,
     output:
         table=ensure("results/audits/verdicts.tsv", non_empty=True),
@@ -133,8 +133,8 @@ rule tabulate_audits:
 rule measure_power:
     """After how many draws each faulty specimen is found."""
     input:
-        script="scripts/measure_power.py",
-        modules=modules("scripts/measure_power.py"),
+        script="scripts/audits/measure_power.py",
+        modules=modules("scripts/audits/measure_power.py"),
         specimens="audits/specimens.py",
     output:
         table=ensure("results/audits/power.tsv", non_empty=True),
@@ -154,8 +154,8 @@ rule measure_power:
 rule count_audit_alarms:
     """How often a healthy specimen is called anything else."""
     input:
-        script="scripts/count_audit_alarms.py",
-        modules=modules("scripts/count_audit_alarms.py"),
+        script="scripts/audits/count_audit_alarms.py",
+        modules=modules("scripts/audits/count_audit_alarms.py"),
         specimens="audits/specimens.py",
     output:
         table=ensure("results/audits/false_alarms.tsv", non_empty=True),

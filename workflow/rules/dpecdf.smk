@@ -50,8 +50,8 @@ wildcard_constraints:
 rule compare_classes:
     """Our class against the genuine one on random configurations."""
     input:
-        script="scripts/compare_classes.py",
-        modules=modules("scripts/compare_classes.py"),
+        script="scripts/dpecdf/compare_classes.py",
+        modules=modules("scripts/dpecdf/compare_classes.py"),
         site=GENUINE,
     output:
         table=ensure("results/dpecdf/agreement.tsv", non_empty=True),
@@ -72,8 +72,8 @@ rule compare_classes:
 rule audit_ecdf:
     """Attack one class, and count what the attacker sees."""
     input:
-        script="scripts/audit_ecdf.py",
-        modules=modules("scripts/audit_ecdf.py"),
+        script="scripts/dpecdf/audit_ecdf.py",
+        modules=modules("scripts/dpecdf/audit_ecdf.py"),
         site=lambda wildcards: GENUINE if wildcards.subject == "original" else [],
     output:
         table="results/dpecdf/audit/{subject}.tsv",
@@ -99,8 +99,8 @@ rule audit_ecdf:
 rule tabulate_audit:
     """What the attacks certify."""
     input:
-        script="scripts/tabulate_audit.py",
-        modules=modules("scripts/tabulate_audit.py"),
+        script="scripts/dpecdf/tabulate_audit.py",
+        modules=modules("scripts/dpecdf/tabulate_audit.py"),
         counts=expand("results/dpecdf/audit/{subject}.tsv", subject=SUBJECTS),
     output:
         table=ensure("results/dpecdf/audit.tsv", non_empty=True),
@@ -115,8 +115,8 @@ rule tabulate_audit:
 rule measure_utility:
     """How far private ECDFs are from the column's own."""
     input:
-        script="scripts/measure_utility.py",
-        modules=modules("scripts/measure_utility.py"),
+        script="scripts/dpecdf/measure_utility.py",
+        modules=modules("scripts/dpecdf/measure_utility.py"),
     output:
         table=ensure("results/dpecdf/utility.tsv", non_empty=True),
     log:
@@ -163,15 +163,15 @@ rule benchmark_ecdf:
         " --seed {params.seed} --table {output.table} --log {log}"
 
 
-rule benchmark_audits:
+rule count_attack_alarms:
     """How often the audit flags a healthy configuration."""
     input:
-        script="benchmarks/audits.py",
-        modules=modules("benchmarks/audits.py"),
+        script="scripts/dpecdf/count_attack_alarms.py",
+        modules=modules("scripts/dpecdf/count_attack_alarms.py"),
     output:
         table=ensure("results/dpecdf/false_alarms.tsv", non_empty=True),
     log:
-        "logs/dpecdf/benchmark_audits.log",
+        "logs/dpecdf/count_attack_alarms.log",
     conda:
         "../../environment.yml"
     params:
@@ -186,8 +186,8 @@ rule benchmark_audits:
 rule compare_dpecdf:
     """Each promise of the class's text beside what was found."""
     input:
-        script="scripts/compare_dpecdf.py",
-        modules=modules("scripts/compare_dpecdf.py"),
+        script="scripts/dpecdf/compare_dpecdf.py",
+        modules=modules("scripts/dpecdf/compare_dpecdf.py"),
         audit="results/dpecdf/audit.tsv",
     output:
         table=ensure("results/dpecdf/comparison.tsv", non_empty=True),

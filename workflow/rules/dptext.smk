@@ -58,8 +58,8 @@ wildcard_constraints:
 rule count_votes:
     """Attack one mechanism in every dimension at every epsilon."""
     input:
-        script="scripts/count_votes.py",
-        modules=modules("scripts/count_votes.py"),
+        script="scripts/dptext/count_votes.py",
+        modules=modules("scripts/dptext/count_votes.py"),
     output:
         table=ensure(COUNTS, non_empty=True),
     log:
@@ -83,8 +83,8 @@ rule count_votes:
 rule tabulate_losses:
     """The loss of every cell: estimated, certified, exact and published."""
     input:
-        script="scripts/tabulate_losses.py",
-        modules=modules("scripts/tabulate_losses.py"),
+        script="scripts/dptext/tabulate_losses.py",
+        modules=modules("scripts/dptext/tabulate_losses.py"),
         published="resources/published/dptext.tsv",
         counts=ALL_COUNTS,
     output:
@@ -104,8 +104,8 @@ rule tabulate_losses:
 rule repeat_attack:
     """The paper's footnote 7: ADePT at epsilon 0.1 and n = 2, again and again."""
     input:
-        script="scripts/repeat_attack.py",
-        modules=modules("scripts/repeat_attack.py"),
+        script="scripts/dptext/repeat_attack.py",
+        modules=modules("scripts/dptext/repeat_attack.py"),
     output:
         table=ensure("results/dptext/repeatability.tsv", non_empty=True),
     log:
@@ -128,8 +128,8 @@ rule repeat_attack:
 rule compare_dptext:
     """Every printed number of the paper beside ours."""
     input:
-        script="scripts/compare_dptext.py",
-        modules=modules("scripts/compare_dptext.py"),
+        script="scripts/dptext/compare_dptext.py",
+        modules=modules("scripts/dptext/compare_dptext.py"),
         losses=LOSSES,
         repeatability="results/dptext/repeatability.tsv",
         published="resources/published/dptext.tsv",
@@ -163,8 +163,8 @@ rule claims_dptext:
 rule draw_transforms:
     """What the five sampling panels show."""
     input:
-        script="scripts/draw_transforms.py",
-        modules=modules("scripts/draw_transforms.py"),
+        script="scripts/dptext/draw_transforms.py",
+        modules=modules("scripts/dptext/draw_transforms.py"),
     output:
         samples=TRANSFORMS,
     log:

@@ -190,7 +190,7 @@ rule draw_release:
     """Draw from one release at one scale, on the operating system's entropy."""
     input:
         # What is drawn again gives other draws: only what decides them may cause that, not what stores them.
-        script=ancient("scripts/draw_release.py"),
+        script=ancient("scripts/opendp/draw_release.py"),
         decides=["src/noiseaudit/_draw_from_wheel.py", "src/noiseaudit/releases.py"],
         site="resources/opendp/{release}",
     output:
@@ -220,8 +220,8 @@ use rule draw_release as draw_centred with:
 rule draw_traces:
     """Trace one variant of the cascade on one entropy source, at each scale."""
     input:
-        script="scripts/draw_traces.py",
-        modules=modules("scripts/draw_traces.py"),
+        script="scripts/opendp/draw_traces.py",
+        modules=modules("scripts/opendp/draw_traces.py"),
     output:
         samples=expand(TRACE, scale=TRACE_SCALES, allow_missing=True),
     log:
@@ -241,8 +241,8 @@ rule draw_traces:
 rule count_draws:
     """Count one part of a variant's untraced draws, or of draws by inversion."""
     input:
-        script="scripts/count_draws.py",
-        modules=modules("scripts/count_draws.py"),
+        script="scripts/opendp/count_draws.py",
+        modules=modules("scripts/opendp/count_draws.py"),
     output:
         counts=COUNTS,
     log:
@@ -261,8 +261,8 @@ rule count_draws:
 rule tabulate_plrv:
     """The privacy loss of every output of every sample, with certified bounds."""
     input:
-        script="scripts/tabulate_plrv.py",
-        modules=modules("scripts/tabulate_plrv.py"),
+        script="scripts/opendp/tabulate_plrv.py",
+        modules=modules("scripts/opendp/tabulate_plrv.py"),
         samples=[*SAMPLES, FAULTY_TRACE, FIXED_TRACE, TAYLOR_TRACE],
     output:
         table=ensure("results/opendp/plrv.tsv", non_empty=True),
@@ -279,8 +279,8 @@ rule tabulate_plrv:
 rule tabulate_releases:
     """Fit, certified epsilon and verdict of every release at every scale."""
     input:
-        script="scripts/tabulate_releases.py",
-        modules=modules("scripts/tabulate_releases.py"),
+        script="scripts/opendp/tabulate_releases.py",
+        modules=modules("scripts/opendp/tabulate_releases.py"),
         samples=SAMPLES,
         plrv="results/opendp/plrv.tsv",
     output:
@@ -299,7 +299,7 @@ rule tabulate_releases:
 rule draw_reach:
     """Draw from the mechanisms of one release, and count."""
     input:
-        script="scripts/draw_reach.py",  # which counts, too
+        script="scripts/opendp/draw_reach.py",  # which counts, too
         decides=["src/noiseaudit/_draw_from_wheel.py", "src/noiseaudit/releases.py"],
         site="resources/opendp/{release}",
     output:
@@ -323,8 +323,8 @@ rule draw_reach:
 rule tabulate_reach:
     """What OpenDP's mechanisms drew against both laws, and what they pay."""
     input:
-        script="scripts/tabulate_reach.py",
-        modules=modules("scripts/tabulate_reach.py"),
+        script="scripts/opendp/tabulate_reach.py",
+        modules=modules("scripts/opendp/tabulate_reach.py"),
         counts=expand(REACHED, release=RELEASES),
     output:
         table=ensure("results/opendp/reach.tsv", non_empty=True),
@@ -343,8 +343,8 @@ rule tabulate_reach:
 rule tabulate_layers:
     """Every layer of every trace against its law; the earliest faulty one."""
     input:
-        script="scripts/tabulate_layers.py",
-        modules=modules("scripts/tabulate_layers.py"),
+        script="scripts/opendp/tabulate_layers.py",
+        modules=modules("scripts/opendp/tabulate_layers.py"),
         published="resources/published/opendp.tsv",
         traces=TRACES,
     output:
@@ -364,8 +364,8 @@ rule tabulate_layers:
 rule tabulate_deep:
     """The counted draws of each variant, tested as the releases are."""
     input:
-        script="scripts/tabulate_deep.py",
-        modules=modules("scripts/tabulate_deep.py"),
+        script="scripts/opendp/tabulate_deep.py",
+        modules=modules("scripts/opendp/tabulate_deep.py"),
         counts=COUNTED,
     output:
         table=ensure(f"results/opendp/{DEEP_TABLE}.tsv", non_empty=True),
@@ -382,8 +382,8 @@ rule tabulate_deep:
 rule tabulate_realised:
     """Epsilon and delta that the faulty law pays, scale by scale: exact, nothing is drawn."""
     input:
-        script="scripts/tabulate_realised.py",
-        modules=modules("scripts/tabulate_realised.py"),
+        script="scripts/opendp/tabulate_realised.py",
+        modules=modules("scripts/opendp/tabulate_realised.py"),
     output:
         table=ensure("results/opendp/realised_privacy.tsv", non_empty=True),
     log:
@@ -401,8 +401,8 @@ rule tabulate_realised:
 rule tabulate_composition:
     """The epsilon that many draws pay together, faulty and fixed."""
     input:
-        script="scripts/tabulate_composition.py",
-        modules=modules("scripts/tabulate_composition.py"),
+        script="scripts/opendp/tabulate_composition.py",
+        modules=modules("scripts/opendp/tabulate_composition.py"),
     output:
         table=ensure("results/opendp/composition.tsv", non_empty=True),
     log:
@@ -446,15 +446,15 @@ rule benchmark_samplers:
         " --performance {output.performance} --growth {output.growth} --log {log}"
 
 
-rule benchmark_false_alarms:
+rule count_layer_alarms:
     """How often the diagnosis names a layer of a healthy trace."""
     input:
-        script="benchmarks/false_alarms.py",
-        modules=modules("benchmarks/false_alarms.py"),
+        script="scripts/opendp/count_layer_alarms.py",
+        modules=modules("scripts/opendp/count_layer_alarms.py"),
     output:
         table=ensure("results/opendp/false_alarms.tsv", non_empty=True),
     log:
-        "logs/opendp/benchmark_false_alarms.log",
+        "logs/opendp/count_layer_alarms.log",
     conda:
         "../../environment.yml"
     params:
@@ -466,8 +466,8 @@ rule benchmark_false_alarms:
 rule compare_opendp:
     """Every number that the paper prints, beside that of the cascade or of a wheel."""
     input:
-        script="scripts/compare_opendp.py",
-        modules=modules("scripts/compare_opendp.py"),
+        script="scripts/opendp/compare_opendp.py",
+        modules=modules("scripts/opendp/compare_opendp.py"),
         releases="results/opendp/releases.tsv",
         layers="results/opendp/layers.tsv",
         performance="results/opendp/performance.tsv",

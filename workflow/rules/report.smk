@@ -5,14 +5,15 @@ PAGES = DPTEXT_PAGES | OPENDP_PAGES | DPECDF_PAGES | AUDIT_PAGES | COMPARISON_PA
 
 for place, shown in FIGURES.items():
     figure_name = Path(place).name
+    script = str(Path("scripts", place).with_name(f"plot_{figure_name}.py"))
 
     rule:
         name:
             f"plot_{figure_name}"
         input:
             **shown["inputs"],
-            script=f"scripts/plot_{figure_name}.py",
-            modules=modules(f"scripts/plot_{figure_name}.py"),
+            script=script,
+            modules=modules(script),
         output:
             **drawing(place, shown["label"]),
         log:
@@ -63,8 +64,8 @@ for place, shown in PAGES.items():
 rule plot_audit_evidence:
     """What the audit of one card saw."""
     input:
-        script="scripts/plot_audit_evidence.py",
-        modules=modules("scripts/plot_audit_evidence.py"),
+        script="scripts/audits/plot_audit_evidence.py",
+        modules=modules("scripts/audits/plot_audit_evidence.py"),
         verdict="results/audits/{card}.json",
     output:
         **drawing("audits/{card}", "{card}", caption="audit_evidence"),

@@ -37,7 +37,7 @@ def alarms(trace: int, draws: int, seed: int) -> np.ndarray:
 @click.option("--draws", required=True, type=click.IntRange(min=1), help="Of each trace.")
 @click.option("--seed", required=True, type=int)
 @click.option("--table", required=True, type=jobs.PATH, help="TSV to write.")
-def count_false_alarms(traces: int, draws: int, seed: int, table: Path) -> None:
+def count_layer_alarms(traces: int, draws: int, seed: int, table: Path) -> None:
     found = np.zeros(len(ALPHAS), dtype=np.int64)
     with jobs.progress(traces, "false alarms", "trace") as bar:
         for trace in range(traces):
@@ -50,4 +50,4 @@ def count_false_alarms(traces: int, draws: int, seed: int, table: Path) -> None:
 
 
 if __name__ == "__main__":
-    jobs.run(count_false_alarms)
+    jobs.run(count_layer_alarms)

@@ -26,7 +26,7 @@ HEALTHY = ("public bounds", "row replaced", "two columns")
 @click.option("--repeats", required=True, type=click.IntRange(min=1), help="Of each data set.")
 @click.option("--seed", required=True, type=int)
 @click.option("--table", required=True, type=jobs.PATH, help="TSV to write.")
-def benchmark_audits(audits: int, repeats: int, seed: int, table: Path) -> None:
+def count_attack_alarms(audits: int, repeats: int, seed: int, table: Path) -> None:
     attacks = [each for each in audit.ATTACKS if each.name in HEALTHY]
     subjects = (audit.Original("DPEcdf", DPEcdf, EPSILON), audit.Hardened(EPSILON))
     flagged = np.zeros(len(ALPHAS), dtype=np.int64)
@@ -45,4 +45,4 @@ def benchmark_audits(audits: int, repeats: int, seed: int, table: Path) -> None:
 
 
 if __name__ == "__main__":
-    jobs.run(benchmark_audits)
+    jobs.run(count_attack_alarms)
