@@ -21,7 +21,7 @@ def draw_audit(
 ) -> None:
     read = cards.read(card)
     setting = cards.at(read, place, draws, seconds)
-    share = alpha / len(read.settings())
+    share = read.share(alpha)
     try:
         with (
             jobs.progress(setting.draws, f"{setting.card} {setting.name}", "draw") as bar,

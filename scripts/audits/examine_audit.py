@@ -20,11 +20,11 @@ def examine_audit(
     samples: tuple[Path, ...], card: Path, draws: int, alpha: float, seed: int, verdict: Path
 ) -> None:
     """One file of SAMPLES for each setting, in their order."""
-    found = []
+    read, found = cards.read(card), []
+    share = read.share(alpha)
     for place, path in enumerate(samples):
-        setting = cards.at(cards.read(card), place, draws)
+        setting = cards.at(read, place, draws)
         drawn = recording.Recorded(path, setting, seed)
-        share = alpha / len(samples)
         if drawn.reason:
             found.append(examination.unjudged(setting, drawn.reason, share, seed))
             continue

@@ -90,6 +90,10 @@ class Card:
             raise CardError(f"{self.name}: settings: {twice!r} found twice, another name expected")
         return found
 
+    def share(self, alpha: float) -> float:
+        """The error of one setting's audit, of what all of the card's have together."""
+        return alpha / len(self.settings())
+
     def _setting(
         self, override: Mapping[str, Any], draws: int | None, seconds: float | None
     ) -> Setting:

@@ -39,6 +39,10 @@ class Claim:
     evidence: str
 
 
+def _judged(falls: bool, stands: bool) -> str:
+    return FALLS if falls else STANDS if stands else UNDECIDED
+
+
 def of_dptext(losses: pd.DataFrame) -> pd.DataFrame:
     """Claims of Habernal (2022).
 
@@ -97,7 +101,7 @@ def _explodes(cells: pd.DataFrame) -> Claim | None:
     return Claim(
         "Sec. 4",
         "ADePT violates its ε, and its loss explodes with the dimension",
-        FALLS if not holds else STANDS if broken == len(wide) else UNDECIDED,
+        _judged(falls=not holds, stands=broken == len(wide)),
         evidence,
     )
 
@@ -136,7 +140,7 @@ def _repeats(losses: pd.DataFrame) -> Claim | None:
     return Claim(
         "Sec. 4",
         "every data set is released 10 million times",
-        FALLS if sd.low * factor > 1 else STANDS if sd.high < 1 else UNDECIDED,
+        _judged(falls=sd.low * factor > 1, stands=sd.high < 1),
         f"above n = 16 the authors' program keeps the last of ten rounds: {len(scores)} finite losses "
         f"printed there scatter by {spread:.2f} of what a million releases make them, and by "
         f"{spread * factor:.2f} of what ten million would",
@@ -224,7 +228,7 @@ def _artifacts(releases: pd.DataFrame) -> Claim:
     return Claim(
         "Sec. III",
         "released OpenDP draws discrete Laplace noise with periodic artifacts",
-        FALLS if falls else STANDS if rejected[is_faulty].all() else UNDECIDED,
+        _judged(falls=falls, stands=rejected[is_faulty].all()),
         f"law rejected for {', '.join(versions) or 'no release'}: {np.sum(rejected & is_faulty)} of "
         f"{is_faulty.sum()} samples of faulty releases, {strays.sum()} of {np.sum(~is_faulty)} others",
     )
@@ -240,7 +244,7 @@ def _earliest_layer(faulty: pd.DataFrame) -> Claim | None:
     return Claim(
         "Sec. VI",
         "bernoulli_exp1 is the earliest faulty layer",
-        FALLS if right < len(found) else STANDS if right > traces / 2 else UNDECIDED,
+        _judged(falls=right < len(found), stands=right > traces / 2),
         f"named in {right} of {traces} traces of the faulty cascade, another layer in "
         f"{len(found) - right}",
     )
@@ -255,7 +259,7 @@ def _sources(faulty: pd.DataFrame) -> Claim | None:
     return Claim(
         "Sec. III-B",
         "the artifacts persist across entropy sources",
-        FALLS if deviate < len(shown) else STANDS if len(shown) > 1 else UNDECIDED,
+        _judged(falls=deviate < len(shown), stands=len(shown) > 1),
         f"noise rejected on {deviate} of {len(shown)} sources at scale {PAPER_SCALE}",
     )
 
@@ -312,7 +316,7 @@ def _losses(losses: pd.DataFrame) -> Claim | None:
     return Claim(
         "Sec. IX-B",
         "the faulty sampler's losses exceed ±ε, those of the corrections do not",
-        FALLS if wrong else STANDS if faulty.min() > _STRAY else UNDECIDED,
+        _judged(falls=wrong, stands=faulty.min() > _STRAY),
         f"at scale {PAPER_SCALE}, {faulty.min()} outputs or more beyond ±ε by 3σ in each of "
         f"{len(faulty)} faulty sources, {sound.max()} at the most in the {len(sound)} others",
     )
@@ -328,11 +332,11 @@ def _cost(times: pd.DataFrame, original: str, corrected: str) -> Claim | None:
     if first is None or local is None:
         return None
     ratio, error = local.ratio_to_first, local.ratio_standard_error
-    undecided = ratio - 3 * error < 1 + _NEARLY < ratio + 3 * error
+    low, high = ratio - 3 * error, ratio + 3 * error
     return Claim(
         "Sec. IX-A",
         "the local correction costs nearly nothing (2.7 %)",
-        UNDECIDED if undecided else STANDS if ratio < 1 + _NEARLY else FALLS,
+        _judged(falls=low >= 1 + _NEARLY, stands=high <= 1 + _NEARLY),
         f"{local.sampler} takes {ratio:.3f} ± {error:.3f} of the time of {first.sampler}; "
         f"nearly nothing: within {_NEARLY:.0%}",
     )
@@ -353,7 +357,7 @@ def _cost_of_alternative(times: pd.DataFrame) -> Claim | None:
     return Claim(
         "Sec. IX-A",
         "the alternative takes longer than the local correction (15.7 %)",
-        STANDS if slower else FALLS if faster else UNDECIDED,
+        _judged(falls=faster, stands=slower),
         f"{cascade:.2f} of its time in the compiled cascade, which looks thresholds up, "
         f"{reference:.2f} in the reference, which sums the series",
     )
