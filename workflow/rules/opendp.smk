@@ -146,9 +146,16 @@ OPENDP_PAGES = {
     "opendp/layers": page(
         "table: layers",
         "Every layer of every trace against its exact law",
+        "variant entropy scale layer verdict samples mean_z expected_mean_z published_mean_z chi2"
+        " expected_chi2 expected_chi2_sd published_chi2 dof p_pooled",
         caption="diagnosis",
     ),
-    "opendp/reach": page("table: reach", "How far the fault reaches: mechanisms and releases"),
+    "opendp/reach": page(
+        "table: reach",
+        "How far the fault reaches: mechanisms and releases",
+        "mechanism release scale verdict draws measure claimed exact certified chi2 dof p deviation"
+        " detectable_deviation draws_needed",
+    ),
 }
 
 # What needs no wheel.
