@@ -38,7 +38,7 @@ SCRIPTS = sorted(path.relative_to(ROOT) for path in (ROOT / "scripts").rglob("*.
 
 
 LONGEST = ("test_kills", "test_kernels", "test_extending", "test_recovery", "test_pipeline")
-"""Files that two workers should not be left waiting for."""
+"""Files that the other workers should not be left waiting for."""
 
 
 def pytest_collection_modifyitems(items):
