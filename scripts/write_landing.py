@@ -66,8 +66,8 @@ def tally(verdicts: pd.Series) -> str:
     kinds = verdicts.map(numbers.kind_of).value_counts()
     return (
         f"Of {len(verdicts)} printed numbers and promises {kinds.get(numbers.REPRODUCED, 0)} are "
-        f"reproduced to the last digit and {kinds.get(numbers.CONSISTENT, 0)} within the exact "
-        f"model; {kinds.get(numbers.DIFFERS, 0)} differ."
+        f"reproduced to the last digit, {kinds.get(numbers.CONSISTENT, 0)} are consistent with the "
+        f"exact model, and {kinds.get(numbers.DIFFERS, 0)} differ."
     )
 
 

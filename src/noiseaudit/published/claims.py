@@ -206,13 +206,13 @@ def _source(traced: pd.DataFrame) -> Claim | None:
     passed = int((bits["verdict"] == layers.HEALTHY).sum())
     if bits.empty:
         return None
+    reduced, large = bits["chi2"] / bits["dof"], 100 * (bits["p"] > 0.4).mean()
     return Claim(
         "Sec. III-A",
         "the sources of entropy are uniform",
         STANDS if passed == len(bits) else FALLS,
-        f"{passed} of {len(bits)} traces; reduced χ² {(bits['chi2'] / bits['dof']).min():.2f} to "
-        f"{(bits['chi2'] / bits['dof']).max():.2f} (about 1 is printed), {(bits['p'] > 0.4).mean():.0%} "
-        "of p above 0.4, as 60 % should be (p > 0.4 is printed)",
+        f"{passed} of {len(bits)} traces; reduced χ² {reduced.min():.2f} to {reduced.max():.2f} (about 1 "
+        f"is printed), {large:.0f} % of p above 0.4, as 60 % should be (p > 0.4 is printed)",
     )
 
 
@@ -338,7 +338,7 @@ def _cost(times: pd.DataFrame, original: str, corrected: str) -> Claim | None:
         "the local correction costs nearly nothing (2.7 %)",
         _judged(falls=low >= 1 + _NEARLY, stands=high <= 1 + _NEARLY),
         f"{local.sampler} takes {ratio:.3f} ± {error:.3f} of the time of {first.sampler}; "
-        f"nearly nothing: within {_NEARLY:.0%}",
+        f"nearly nothing: within {100 * _NEARLY:.0f} %",
     )
 
 
