@@ -54,6 +54,7 @@ def study(source: str, rows: pd.DataFrame, shown: pd.DataFrame) -> dict[str, obj
     own = rows[rows["source"] == source]
     stand = int((own["verdict"] == claims.STANDS).sum())
     return {
+        "source": source,
         "title": TITLES[source],
         "claims": own.to_dict("records"),
         "summary": f"{stand} of {len(own)} claims stand. "

@@ -95,8 +95,8 @@ def test_the_report_opens_with_each_claim_and_every_number(browser, report):
     assert (
         browser.execute_script("return arguments[0].getBoundingClientRect().top", verdicts[0]) > 0
     )
-    browser.find_element("link text", "3. OpenDP").click()
-    wait_until(lambda: shown(browser) > 15)
+    browser.find_element("link text", "layers.html").click()
+    wait_until(lambda: browser.execute_script(PLACE) == "results/opendp/layers.html")
     assert requested(browser) == set()
     assert complaints(browser) == []
 
