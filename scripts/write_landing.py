@@ -19,6 +19,14 @@ TITLES = {
     "dpecdf": "The private ECDF of synthpriv",
 }
 
+WORDS = {
+    claims.STANDS: "stand",
+    claims.FALLS: "do not stand",
+    claims.NOT_PROMISED: "were not promised",
+    claims.UNDECIDED: "could not be decided",
+}
+"""What became of several claims."""
+
 PACKAGES = ["snakemake", "numpy", "scipy", "numba", "pandas", "pyarrow", "matplotlib"]
 PACKAGES += ["dp-accounting"]
 
@@ -29,18 +37,26 @@ LONGEST_LINE = 8000
 @click.command(help=__doc__)
 @click.option("--claims", "claimed", required=True, type=jobs.PATH)
 @click.option("--comparison", "compared", required=True, type=jobs.PATH)
+@click.option("--audits", required=True, type=jobs.PATH, help="Their verdicts.tsv.")
 @click.option("--figure", required=True, type=jobs.PATH, help="Of the comparison.")
 @click.option("--template", required=True, type=jobs.PATH)
 @click.option("--page", required=True, type=jobs.PATH, help="RST to write.")
 @click.argument("pins", nargs=-1, type=jobs.PATH)
 def write_landing(
-    claimed: Path, compared: Path, figure: Path, template: Path, page: Path, pins: tuple[Path, ...]
+    claimed: Path,
+    compared: Path,
+    audits: Path,
+    figure: Path,
+    template: Path,
+    page: Path,
+    pins: tuple[Path, ...],
 ) -> None:
     rows, shown = tables.read_table(claimed), tables.read_table(compared)
     text = jinja2.Template(template.read_text(encoding="utf-8")).render(
         studies=[
             study(source, rows, shown) for source in TITLES if (rows["source"] == source).any()
         ],
+        audited=audited(tables.read_table(audits)),
         numbers=tally(shown["verdict"]),
         figure=wrap(base64.b64encode(figure.read_bytes()).decode(), LONGEST_LINE),
         versions={"noiseaudit": __version__, **{name: metadata.version(name) for name in PACKAGES}},
@@ -52,14 +68,24 @@ def write_landing(
 
 def study(source: str, rows: pd.DataFrame, shown: pd.DataFrame) -> dict[str, object]:
     own = rows[rows["source"] == source]
-    stand = int((own["verdict"] == claims.STANDS).sum())
+    verdicts = own["verdict"].value_counts()
+    found = [f"{verdicts[name]} {words}" for name, words in WORDS.items() if name in verdicts]
     return {
         "source": source,
         "title": TITLES[source],
         "claims": own.to_dict("records"),
-        "summary": f"{stand} of {len(own)} claims stand. "
+        "summary": f"Of {len(own)} claims {', '.join(found)}. "
         + tally(shown.loc[shown["source"] == source, "verdict"]),
     }
+
+
+def audited(rows: pd.DataFrame) -> str:
+    """What audits of any noise came to, in a sentence."""
+    found = [f"{verdict} {count}" for verdict, count in rows["verdict"].value_counts().items()]
+    return (
+        f"{rows['card'].nunique()} cards name noise of released packages and of textbooks, two inputs "
+        f"and a claim, in {len(rows)} settings: {', '.join(found)}."
+    )
 
 
 def tally(verdicts: pd.Series) -> str:

@@ -124,6 +124,7 @@ def test_every_figure_table_and_notebook_of_the_report_shows(browser, report):
                 pages += 1
             else:
                 wait_until(lambda: largest_image(browser) > 500)
+                assert browser.execute_script(TOP) >= 0
                 figures += 1
     assert (figures, pages) == (28, 11)
     assert requested(browser) == set()
@@ -166,6 +167,11 @@ def test_figures_tables_and_notebooks_of_the_report_lead_to_each_other(browser, 
 
 
 PLACE = "return app.state.resultPath"
+
+TOP = """const image = document.querySelector('.p-3 > img');
+image.closest('.h-screen').scrollTop = 0;
+return image.getBoundingClientRect().top"""
+"""Of a picture, once the page is scrolled up: none begins above what can be reached."""
 
 
 def shown(browser) -> int:

@@ -70,6 +70,7 @@ rule write_landing:
         modules=modules("scripts/write_landing.py"),
         claims="results/claims.tsv",
         comparison="results/comparison.tsv",
+        audits="results/audits/verdicts.tsv",
         figure="figures/comparison.png",
         template="workflow/templates/landing.rst.j2",
         pins=[
@@ -84,8 +85,8 @@ rule write_landing:
         "../../environment.yml"
     shell:
         "python {input.script} --claims {input.claims} --comparison {input.comparison}"
-        " --figure {input.figure} --template {input.template} --page {output.page} --log {log}"
-        " {input.pins}"
+        " --audits {input.audits} --figure {input.figure} --template {input.template}"
+        " --page {output.page} --log {log} {input.pins}"
 
 
 # What no paper shows has a review of its own.

@@ -229,8 +229,9 @@ def _artifacts(releases: pd.DataFrame) -> Claim:
         "Sec. III",
         "released OpenDP draws discrete Laplace noise with periodic artifacts",
         _judged(falls=falls, stands=rejected[is_faulty].all()),
-        f"law rejected for {', '.join(versions) or 'no release'}: {np.sum(rejected & is_faulty)} of "
-        f"{is_faulty.sum()} samples of faulty releases, {strays.sum()} of {np.sum(~is_faulty)} others",
+        f"law or claim rejected for {', '.join(versions) or 'no release'}: "
+        f"{np.sum(rejected & is_faulty)} of {is_faulty.sum()} samples of faulty releases, "
+        f"{strays.sum()} of {np.sum(~is_faulty)} others",
     )
 
 
