@@ -2,6 +2,7 @@
 
 import base64
 import re
+from collections import Counter
 from importlib import metadata
 from pathlib import Path
 from textwrap import wrap
@@ -11,21 +12,13 @@ import jinja2
 import pandas as pd
 
 from noiseaudit import __version__, files, jobs, tables
-from noiseaudit.published import claims, numbers
+from noiseaudit.published import numbers
 
 TITLES = {
     "dptext": "DPText and ADePT: Habernal (ACL 2022)",
     "opendp": "OpenDP's discrete Laplace noise: Gerolimetto Fabrello et al. (2026)",
     "dpecdf": "The private ECDF of synthpriv",
 }
-
-WORDS = {
-    claims.STANDS: "stand",
-    claims.FALLS: "do not stand",
-    claims.NOT_PROMISED: "were not promised",
-    claims.UNDECIDED: "could not be decided",
-}
-"""What became of several claims."""
 
 PACKAGES = ["snakemake", "numpy", "scipy", "numba", "pandas", "pyarrow", "matplotlib"]
 PACKAGES += ["dp-accounting"]
@@ -68,24 +61,26 @@ def write_landing(
 
 def study(source: str, rows: pd.DataFrame, shown: pd.DataFrame) -> dict[str, object]:
     own = rows[rows["source"] == source]
-    verdicts = own["verdict"].value_counts()
-    found = [f"{verdicts[name]} {words}" for name, words in WORDS.items() if name in verdicts]
     return {
         "source": source,
         "title": TITLES[source],
         "claims": own.to_dict("records"),
-        "summary": f"Of {len(own)} claims {', '.join(found)}. "
+        "summary": f"{len(own)} claims: {counted(own['verdict'])}. "
         + tally(shown.loc[shown["source"] == source, "verdict"]),
     }
 
 
 def audited(rows: pd.DataFrame) -> str:
     """What audits of any noise came to, in a sentence."""
-    found = [f"{verdict} {count}" for verdict, count in rows["verdict"].value_counts().items()]
     return (
         f"{rows['card'].nunique()} cards name noise of released packages and of textbooks, two inputs "
-        f"and a claim, in {len(rows)} settings: {', '.join(found)}."
+        f"and a claim, in {len(rows)} settings: {counted(rows['verdict'])}."
     )
+
+
+def counted(verdicts: pd.Series) -> str:
+    """Each verdict and how often it came, the most frequent first."""
+    return ", ".join(f"{verdict} {count}" for verdict, count in Counter(verdicts).most_common())
 
 
 def tally(verdicts: pd.Series) -> str:
