@@ -6,6 +6,7 @@ import sys
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -99,3 +100,13 @@ def test_bytes_do_not_depend_on_the_hash_seed(tmp_path):
         files = [png.with_suffix(f".{extension}").read_bytes() for extension in style.FORMATS]
         digests.add(hashlib.sha256(b"".join(files)).hexdigest())
     assert len(digests) == 1
+
+
+@pytest.mark.parametrize("scales", [[10], [3, 10], [3, 10, 100, 1000]])
+def test_compositions_of_any_number_of_scales_are_drawn(scales):
+    columns = ("claimed_epsilon", "faulty_epsilon_high", "fixed_epsilon_high", "delta")
+    rows = pd.DataFrame([(s, n) for s in scales for n in (1, 10)], columns=["scale", "draws"])
+    ax = Figure().subplots()
+    opendp._draw_composition(ax, rows.assign(**dict.fromkeys(columns, 0.1)))
+    drawn = {text.get_text() for text in ax.texts}
+    assert drawn == {f"scale {s}" for s in (scales[-3::2] if len(scales) > 2 else scales[-1:])}

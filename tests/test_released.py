@@ -12,9 +12,9 @@ import yaml
 
 from conftest import ROOT, script_path
 from noiseaudit import samplefiles, wheels
-from noiseaudit.audit import cards
-from noiseaudit.figures import practice
-from noiseaudit.verdicts import NOTHING, UNJUDGED, VIOLATES, WRONG_LAW
+from noiseaudit.audit import cards, examination
+from noiseaudit.figures import audits, practice
+from noiseaudit.verdicts import IF_INDEPENDENT, NOTHING, UNJUDGED, VIOLATES, WRONG_LAW
 
 AUDITS = ROOT / "audits"
 CARDS = sorted(AUDITS.glob("*.yaml"))
@@ -179,8 +179,23 @@ CLEAN = {
          practice.LAW, (WRONG_LAW, "p = 1e-09")),
         ({"verdict": WRONG_LAW, "by": "dependent draws", "dependence": {"pvalue": 1e-20}},
          practice.DEPENDENCE, (WRONG_LAW, "p = 1e-20")),
+        ({"verdict": WRONG_LAW, "by": "dependent draws", "also": [f"values, {IF_INDEPENDENT}"],
+          "dependence": {"pvalue": 1e-20}}, practice.VALUES, (UNJUDGED, IF_INDEPENDENT)),
         ({"verdict": UNJUDGED, "by": "no outputs"}, practice.LAW, (UNJUDGED, "")),
     ],
 )  # fmt: skip
 def test_answers_to_each_question(change, question, answer):
     assert practice.answer(json.loads(json.dumps(CLEAN | change)), question) == answer
+
+
+def test_the_figure_of_settings_that_gave_nothing_says_so(tmp_path):
+    content = {"draw": {"python": "own.py:noise"}, "neighbours": {"left": 0, "right": 1}}
+    content |= {"claim": {"epsilon": 1.0}, "settings": [{"name": "one"}, {"name": "two"}]}
+    verdicts = [
+        examination.unjudged(setting, "requires: none", 1e-6, 1).as_dict()
+        for setting in cards.of(content, tmp_path, "gone").settings()
+    ]
+    figure = audits.settings(verdicts)
+    figure.draw_without_rendering()
+    titles = [part.get_suptitle() for part in figure.subfigs]
+    assert titles == [f"gone, {name}: cannot be judged: requires: none" for name in ("one", "two")]

@@ -23,3 +23,7 @@ def headline(verdict: str, by: str) -> str:
     if verdict == VIOLATES:
         return f"{verdict}, on paper" if by == "paper" else f"{verdict}, by {by}"
     return f"{verdict}: {by}"
+
+
+IF_INDEPENDENT = "if draws were independent"
+"""What ends a reason that bets give where draws depend on one another: bets take them for fresh ones."""

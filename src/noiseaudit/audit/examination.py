@@ -40,7 +40,7 @@ from noiseaudit.audit.outputs import Outputs, mark_name
 from noiseaudit.audit.processes import OutOfTime, Unjudgeable
 from noiseaudit.audit.subjects import Stream, Subject
 from noiseaudit.audit.verdict import Verdict
-from noiseaudit.verdicts import NOTHING, UNJUDGED, VIOLATES, WRONG_LAW
+from noiseaudit.verdicts import IF_INDEPENDENT, NOTHING, UNJUDGED, VIOLATES, WRONG_LAW
 
 ALPHA = 1e-6
 """Error of a whole audit: the chance that a healthy mechanism is called anything else."""
@@ -291,9 +291,7 @@ class Examination:
             also = (*broken[1:], *(f"{WRONG_LAW}: {each}" for each in wrong))
             return {"verdict": VIOLATES, "by": broken[0], "also": also}
         if wrong:
-            doubtful = [
-                f"{why}, if draws were independent" for why in REASONS if why in self.broken
-            ]
+            doubtful = [f"{why}, {IF_INDEPENDENT}" for why in REASONS if why in self.broken]
             return {"verdict": WRONG_LAW, "by": wrong[0], "also": (*wrong[1:], *doubtful)}
         return {"verdict": NOTHING, "by": ""}
 

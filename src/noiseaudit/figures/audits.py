@@ -284,15 +284,16 @@ def settings(verdicts: Sequence[Mapping[str, Any]]) -> Figure:
     for part, verdict in zip(
         figure.subfigures(len(verdicts), 1, squeeze=False)[:, 0], verdicts, strict=True
     ):
-        left, right = part.subplots(1, 2)
         shown = verdict["evidence"]
-        _losses(left, verdict)
-        if shown["law"] and shown["law"]["x"]:
-            _residuals(right, verdict)
-        elif shown["bits"]:
-            _bits(right, verdict)
-        else:
-            _outputs(right, verdict)
+        if shown.get("outputs"):  # else the title says why there are none
+            left, right = part.subplots(1, 2)
+            _losses(left, verdict)
+            if shown["law"] and shown["law"]["x"]:
+                _residuals(right, verdict)
+            elif shown["bits"]:
+                _bits(right, verdict)
+            else:
+                _outputs(right, verdict)
         _entitle(part, verdict)
     return figure
 

@@ -497,8 +497,9 @@ def _draw_realised(ax: Axes, rows: pd.DataFrame, releases: pd.DataFrame) -> None
 
 
 def _draw_composition(ax: Axes, rows: pd.DataFrame) -> None:
-    scales = rows["scale"].unique()[[-3, -1]]
-    for scale, marker in zip(scales, ("s", "o"), strict=True):
+    # The largest scale, and the next but one below it: all of them would lie on one another.
+    scales = rows["scale"].unique()[::-2][:2][::-1]
+    for scale, marker in zip(scales, ("s", "o"), strict=False):
         own = rows[rows["scale"] == scale]
         for variant, colour in (("faulty", style.FAULTY), ("fixed", style.FIXED)):
             high = own[f"{variant}_epsilon_high"]

@@ -10,7 +10,7 @@ from matplotlib.patches import Rectangle
 
 from noiseaudit.figures import style
 from noiseaudit.figures.audits import COLOURS
-from noiseaudit.verdicts import NOTHING, UNJUDGED, VIOLATES, WRONG_LAW
+from noiseaudit.verdicts import IF_INDEPENDENT, NOTHING, UNJUDGED, VIOLATES, WRONG_LAW
 
 PAPER, VALUES, BITS, LAW, FRESH, DEPENDENCE = (
     "on paper", "values", "lowest bits", "stated law", "fresh noise", "dependence",
@@ -76,8 +76,11 @@ def answer(verdict: Mapping[str, Any], question: str) -> tuple[str | None, str]:
     """
     if verdict["verdict"] == UNJUDGED:
         return UNJUDGED, ""
-    found = {_question_of(reason): reason for reason in (*verdict["also"], verdict["by"]) if reason}
-    if question in found:
+    reasons = [reason for reason in (*verdict["also"], verdict["by"]) if reason]
+    doubtful = [reason for reason in reasons if reason.endswith(IF_INDEPENDENT)]
+    if question in map(_question_of, doubtful):
+        return UNJUDGED, IF_INDEPENDENT
+    if question in map(_question_of, set(reasons) - set(doubtful)):
         return _finding(verdict, question)
     would = _would_show(verdict)
     asked: dict[str, str | None] = {
